@@ -1,0 +1,255 @@
+"""Linear regression from one release of second moments: least squares with a ridge as large as the noise.
+
+    M       second moments of (x, c, y) with noise, c = X / 2                          (`moments/second_moments.py`)
+    A, b    its parts of (x, c), and of (x, c) with y
+    beta    (A+ + k I)^-1 b,  A+ with negative eigenvalues set to 0,  k = s sqrt(width / 2): the noise of a row of A
+
+Theorem. A fit is as private as its releases, those of M alone, or those of `clipped_gradient.py`.
+
+Proof. All else is computed from public facts and releases (`base/release.py`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from dither.errors import DataError
+from dither.extras import needs
+from dither.learn.base.cells import Cells, Floats
+from dither.learn.base.columns import BoundsLike, NumberColumn
+from dither.learn.base.facts import Facts
+from dither.learn.base.regressor import PrivateRegressor
+from dither.learn.base.release import Release
+from dither.learn.linear.clipped_gradient import gradient_solution
+from dither.learn.linear.coefficient_region import CoefficientInterval, CoefficientRegion
+from dither.learn.linear.original_units import bounded_values, original_coefficients
+from dither.learn.moments.second_moments import REACH, SecondMoments, check_width, lattice_steps, released_moments
+from dither.ledger.ledger import Ledger
+from dither.mechanisms.additive.additive import read_confidence
+from dither.numeric.number import NumberLike
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.unit import UnitLike
+
+with needs("dither[learn]"):
+    from sklearn.utils.validation import check_is_fitted
+
+CONSTANT = REACH // 2
+Solver: TypeAlias = Literal["moments", "gradient"]
+SOLVERS = ("moments", "gradient")
+NOISE_EXCEEDS = "noise exceeds signal"
+
+
+class LinearRegression(PrivateRegressor):
+    """Linear regression, (epsilon, delta)-differentially private, with intervals that have the coverage they state.
+
+    Predictions stay within `target_bounds`.
+
+    Args:
+        epsilon: the price of a fit, with `delta`.
+        delta: see `epsilon`.
+        guarantee: the price in another way: `dither.zcdp`, `dither.gdp` or `dither.approx`.
+        bounds: the public range of each column: `(low, high)`, or by column pairs and lists of categories.
+        target_bounds: the public range of the target. Values beyond are moved to the bound; rows without one are left out.
+        norm: a public bound of the L2 norm of rows after scaling to [-1, 1]; smaller is better where most rows are short.
+        solver: "moments" releases second moments once, and gives intervals; "gradient" takes steps with clipped residuals,
+            which is better where there are few rows for the columns, and gives none.
+        unit: whom it protects.
+        max_rows: how many rows of a person count, where `fit` gets `person`.
+        ledger: is charged before data is read.
+        analyst: who asks, where the ledger has shares.
+
+    Raises:
+        DataError, SizeError, NumberError, GuaranteeError, UnitError: by `fit`, where parameters or shapes do not fit.
+        BudgetError: by `fit`, where the ledger has less left than the price.
+
+    Example:
+        >>> import numpy as np
+        >>> from dither.learn import LinearRegression
+        >>> rng = np.random.default_rng(1)
+        >>> X = rng.uniform(0, 100, (20_000, 2))
+        >>> y = 3 * X[:, 0] - X[:, 1] + rng.uniform(-10, 10, 20_000)
+        >>> model = LinearRegression(epsilon=1, delta="1e-6", bounds=(0, 100), target_bounds=(-120, 320)).fit(X, y)
+        >>> model.score(X, y, public=True) > 0.9
+        True
+        >>> [one.name for one in model.intervals(confidence="0.95")]
+        ['x0', 'x1', 'intercept']
+        >>> model.intervals(confidence="0.999999")[0].unbounded
+        False
+    """
+
+    rows: Any = None  # the number of rows is among the moments
+
+    def __init__(
+        self,
+        *,
+        epsilon: NumberLike | None = None,
+        delta: NumberLike | None = None,
+        guarantee: Guarantee | None = None,
+        bounds: BoundsLike = None,
+        target_bounds: tuple[float, float] | None = None,
+        norm: float | None = None,
+        solver: Solver = "moments",
+        unit: UnitLike = "add/remove one person",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        analyst: str = "",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.guarantee = guarantee
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.norm = norm
+        self.solver = solver
+        self.unit = unit
+        self.max_rows = max_rows
+        self.ledger = ledger
+        self.analyst = analyst
+
+    def _penalty(self) -> float:
+        """The ridge of slopes beyond the noise, of columns scaled to [-1, 1]."""
+        return 0.0
+
+    def _facts(self, cells: Cells, labels: Any) -> Facts:
+        facts = check_width(super()._facts(cells, labels), self)
+        if self.solver not in SOLVERS:
+            raise DataError("solver", self.solver, "there is no such solver", "solver='moments' or solver='gradient'")
+        facts.norm(self.norm)  # refused here if it is no norm, before any charge
+        self._penalty()
+        return facts
+
+    def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
+        norm, moments = facts.norm(self.norm), None
+        steps = lattice_steps(facts.width, norm)
+        penalty = self._penalty() * steps**2
+        if self.solver == "moments":
+            moments = released_moments(facts, release, norm=norm, constant=CONSTANT, target=True, share=Fraction(1))
+            beta = moment_solution(moments, penalty)
+        else:
+            beta = gradient_solution(facts, release, norm=norm, constant=CONSTANT, penalty=penalty)
+        units, shift = coefficient_units(facts, steps)
+        found = units @ beta + shift
+        return {"coef_": found[:-1], "intercept_": float(found[-1]), "moments_": moments}
+
+    def predict(self, X: Any) -> Any:
+        """The target, a row each; within its bounds."""
+        rows = self._predicted(X)
+        found = bounded_values(rows, self.facts_.columns) @ self.coef_ + self.intercept_
+        within = target_column(self.facts_)
+        return np.clip(found, within.low, within.high)
+
+    def region(self, confidence: NumberLike = "0.95") -> CoefficientRegion:
+        """The region of coefficients that covers least squares *of the clipped rows* with this probability, for all data.
+
+        Args:
+            confidence: the probability, over draws of noise, that it holds them.
+
+        Raises:
+            DataError: the solver was "gradient", which releases no moments of the target.
+            NumberError: the confidence is no probability.
+
+        Example:
+            >>> import numpy as np
+            >>> from dither.learn import LinearRegression
+            >>> X = np.linspace(0, 1, 5000).reshape(-1, 1)
+            >>> model = LinearRegression(epsilon=1, delta="1e-6", bounds=(0, 1), target_bounds=(0, 1)).fit(X, X.ravel())
+            >>> model.region("0.999999").holds([1, 0])
+            True
+            >>> model.region("0.999999").holds([-1, 1])
+            False
+        """
+        check_is_fitted(self, "guarantee_")
+        if self.moments_ is None:
+            why = "solver='gradient' releases no moments of the target, so it has no region"
+            raise DataError("region", self.solver, why, "solver='moments'")
+        units, shift = coefficient_units(self.facts_, self.moments_.steps)
+        names = (*self.facts_.coordinates, "intercept")
+        return CoefficientRegion(self.moments_, names, units, shift, read_confidence(confidence))
+
+    def intervals(
+        self, confidence: NumberLike = "0.95", *, kind: Literal["noise", "population"] = "noise"
+    ) -> tuple[CoefficientInterval, ...]:
+        """An interval of each coefficient, in the units of the columns, the intercept last.
+
+        Args:
+            confidence: the probability that they hold.
+            kind: "noise": of least squares of the clipped rows. These contain the region, so they hold all together, for
+                every data set. "population": of least squares of the clipped population, that is noise and sampling; they
+                are linearised, hold approximately, one at a time, and suppose that residuals have one variance.
+
+        Raises:
+            DataError: there is no such kind, or the solver was "gradient".
+            NumberError: the confidence is no probability.
+
+        Example:
+            >>> import numpy as np
+            >>> from dither.learn import LinearRegression
+            >>> X = np.linspace(0, 1, 5000).reshape(-1, 1)
+            >>> model = LinearRegression(epsilon=1, delta="1e-6", bounds=(0, 1), target_bounds=(0, 1)).fit(X, X.ravel())
+            >>> slope, intercept = model.intervals("0.999999")
+            >>> slope.low < 1 < slope.high
+            True
+        """
+        region = self.region(confidence)
+        if kind == "noise":
+            return region.extents()
+        if kind == "population":
+            return region.population()
+        raise DataError("kind", kind, "there is no such kind of interval", "kind='noise' or kind='population'")
+
+    def explain(self) -> str:
+        """What was released, at which price, whether it tells a slope from none, and what the guarantee does not hold."""
+        return "\n".join([super().explain(), *(f"Signal     {one}" for one in self._signal())])
+
+    def _signal(self) -> list[str]:
+        """What the released numbers say about signal and noise, in words."""
+        if self.moments_ is None:
+            return ["solver='gradient' releases nothing that tells signal from noise; solver='moments' does"]
+        region, moments = self.region("0.95"), self.moments_
+        width, within = moments.width, target_column(self.facts_)
+        mean = moments.matrix[width, width + 1] / (moments.rows * moments.constant * REACH)
+        flat = np.append(np.zeros(width), within.middle + within.half * np.clip(mean, -1.0, 1.0))
+        if region.holds(flat):
+            return [f"{NOISE_EXCEEDS}: what was released fits a model without slopes as well; no better than the mean"]
+        if region.ellipsoid is None:
+            return ["some slope is told from 0 at 95%, but noise leaves coefficients unbounded"]
+        clear = [one.name for one in region.extents()[:-1] if one.low > 0 or one.high < 0]
+        return [f"at 95% noise leaves every coefficient bounded, and {len(clear)} of {width} slopes are not 0"]
+
+    def _expect(self, facts: Facts, n: int) -> list[str]:
+        # the squares of an evenly spread column, against the norm of the noise of the square matrix
+        people = n / facts.rows_per_person / facts.price.replacement
+        ratio = people * facts.price.mu / (3 * facts.norm(self.norm) ** 2 * 2.25 * np.sqrt(2 * (facts.width + 1)))
+        if ratio < 0.2:
+            return [f"{NOISE_EXCEEDS} at this size: no private method beats the mean here"]
+        if ratio < 1:
+            better = "" if self.solver == "gradient" else "; solver='gradient' does better, without intervals"
+            return [f"noise is felt at this size: slopes are drawn to zero{better}"]
+        return ["noise is small beside the signal at this size: close to least squares without privacy"]
+
+
+def target_column(facts: Facts) -> NumberColumn:
+    """The public bounds of the target, which every regressor has."""
+    assert facts.target is not None
+    return facts.target
+
+
+def moment_solution(moments: SecondMoments, penalty: float) -> Floats:
+    """beta of (x, c) for y, all on the lattice; `penalty` is added to the squares of x of the slopes."""
+    size = moments.width + 1
+    values, vectors = np.linalg.eigh(moments.matrix[:size, :size])
+    squares = (vectors * np.maximum(values, 0.0)) @ vectors.T + moments.noise * np.eye(size)
+    squares += np.diag([penalty] * moments.width + [0.0])
+    return np.asarray(np.linalg.solve(squares, moments.matrix[:size, size]))
+
+
+def coefficient_units(facts: Facts, steps: float) -> tuple[Floats, Floats]:
+    """A matrix and a shift that make coefficients in the units of columns and target of those on the lattice."""
+    width, within = facts.width, target_column(facts)
+    constants = np.append(np.zeros(width), CONSTANT / REACH)
+    slopes, intercepts = original_coefficients(np.eye(width, width + 1) * (steps / REACH), constants, facts.columns)
+    units = np.concatenate([slopes, intercepts[None]]) * within.half
+    return units, np.append(np.zeros(width), within.middle)

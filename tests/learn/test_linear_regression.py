@@ -1,0 +1,234 @@
+"""LinearRegression and Ridge: exact sensitivities on a small domain, planted bugs, coverage, words, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression as Plain
+from sklearn.linear_model import Ridge as PlainRidge
+
+import dither
+from dither.errors import DataError, InputError, NumberError, SizeError
+from dither.learn import LinearRegression, Ridge
+from dither.learn.linear import clipped_gradient
+from dither.learn.linear.linear_regression import CONSTANT, NOISE_EXCEEDS
+from dither.learn.moments import second_moments
+from dither.testing import seeded
+from tests.learn import test_sensitivity
+from tests.learn.cases.linear_regression import CASES
+from tests.learn.recorder import distance, rows_of
+from tests.learn.test_sensitivity import recorded
+from tests.seeds import of_the_day
+
+pytestmark = pytest.mark.filterwarnings("ignore:NOT PRIVATE")
+EXACT = dither.gdp(10**6)  # noise that is felt no more
+VALUES = (-1.0, 0.0, 1.0, np.nan, np.inf, 0.7)
+MOMENTS, GRADIENT = CASES[0], CASES[3]
+
+
+# -- what one row adds ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", [MOMENTS, GRADIENT], ids=["moments", "gradient"])
+def test_neighbours_of_both_units_on_a_small_domain(case):
+    """Every row of a small domain, added, removed and replaced: the claim holds, and some row comes near to it."""
+    domain = [([a, b, c], "a", y) for a, b, c in itertools.product(VALUES[2:5], repeat=3) for y in (-1.0, 1.0, np.nan)]
+    found = recorded(case, [[], *([row] for row in domain)])
+    for values, claim in zip(found.seen, found.claims, strict=True):
+        nothing, rows = values[0], values[1:]
+        assert max(distance(one, nothing, claim) for one in rows) <= claim[1]
+        pairs = itertools.combinations(rows[:: 3 if len(rows) > 40 else 1], 2)
+        assert max(distance(one, other, claim) for one, other in pairs) <= 4 * claim[1]
+    if case is MOMENTS:
+        near = max(distance(one, found.seen[0][0], found.claims[0]) for one in found.seen[0][1:])
+        assert near >= Fraction(999, 1000) * found.claims[0][1]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 30, 1000])
+def test_rows_of_any_width_are_short_enough(width):
+    """Rows at the bounds, and random ones, of every norm: never longer than 2^16, and never set to zero."""
+    rng = of_the_day("row vectors", width)
+    numbers = np.array(
+        [[1.0] * width, [-1.0] * width] + [[rng.choice((-1, 1)) * rng.random() for _ in range(width)] for _ in range(20)]
+    )
+    model = LinearRegression(epsilon=1, delta="1e-6", bounds=(-1, 1), target_bounds=(-1, 1))
+    facts, rows = rows_of(model, numbers, np.zeros(len(numbers)))
+    for norm in (2.0**-20, rng.random() * width**0.5 + 0.01, facts.norm(None)):
+        whole = second_moments.row_vectors(rows, facts, norm)
+        squares = [sum(int(one) ** 2 for one in row) for row in whole.tolist()]
+        assert min(squares) > 0
+        assert max(squares) <= 4**16
+        assert max(squares) > 0.99 * 4**16 or norm > 0.5 * width**0.5
+
+
+def from_the_data(rows, facts, norm):
+    """The bug: the lattice is that of the largest value that occurs."""
+    u = rows.numbers
+    return np.rint(u * (second_moments.REACH / (2 * max(np.abs(u).max(initial=0.0), 1e-3))))
+
+
+def too_long(rows, facts, norm):
+    """The bug: nobody shortens a row that is longer than was stated."""
+    return np.rint(np.clip(rows.numbers * second_moments.lattice_steps(facts.width, norm), -(2**17), 2**17))
+
+
+@pytest.mark.parametrize("bug", [from_the_data, too_long], ids=lambda bug: bug.__name__)
+def test_planted_bugs_of_rows_are_found(bug, monkeypatch):
+    monkeypatch.setattr(second_moments, "row_vectors", bug)
+    with pytest.raises(AssertionError):
+        test_sensitivity.test_one_row_adds_no_more_than_is_claimed(CASES[1])
+
+
+def test_a_row_that_enters_twice_is_found(monkeypatch):
+    products = second_moments.exact_products
+    monkeypatch.setattr(second_moments, "exact_products", lambda *given: 2 * products(*given))
+    with pytest.raises(AssertionError):
+        test_sensitivity.test_one_row_adds_no_more_than_is_claimed(MOMENTS)
+
+
+def test_a_norm_that_forgets_the_constant_is_found():
+    """One claim too small by the constant, and weights that count pairs off the diagonal once: both are exceeded."""
+    rows = [([1.0, 1.0, 1.0], "a", 1.0)]
+    found = recorded(MOMENTS, [[], rows])
+    (nothing, one), (kind, norm2, weights) = found.seen[0], found.claims[0]
+    assert norm2 == (2 * 4**16 + CONSTANT**2) ** 2
+    assert distance(one, nothing, (kind, norm2, weights)) > (2 * 4**16) ** 2
+    assert distance(one, nothing, (kind, norm2, [weight / 2 for weight in weights])) > norm2
+
+
+def test_a_residual_that_is_not_clipped_is_found(monkeypatch):
+    monkeypatch.setattr(clipped_gradient, "CLIP", 2**20)
+    values = recorded(GRADIENT, [[], [([1.0, 1.0, 1.0], "a", 1.0)]])
+    wrong = [(claim[0], (4**16 + CONSTANT**2) * 4**15, claim[2]) for claim in values.claims[1:]]
+    far = [distance(one, none, claim) > claim[1] for (none, one), claim in zip(values.seen[1:], wrong, strict=True)]
+    assert any(far)
+
+
+def test_weights_that_are_no_numbers_do_not_reach_the_rows(monkeypatch):
+    """A step that overflows would make residuals that are not whole, of every row at once."""
+    monkeypatch.setattr(clipped_gradient.np.linalg, "solve", lambda squares, gradient: np.full(len(gradient), np.nan))
+    seen = []
+    sums = clipped_gradient.residual_sums
+    monkeypatch.setattr(clipped_gradient, "residual_sums", lambda *given: (seen.append(given[-1]), sums(*given))[1])
+    recorded(GRADIENT, [[([1.0, 1.0, 1.0], "a", 1.0)]])
+    assert len(seen) == clipped_gradient.STEPS
+    assert all(np.isfinite(weights).all() for weights in seen)
+
+
+def test_sums_are_cut_where_they_would_overflow(monkeypatch):
+    monkeypatch.setattr(second_moments, "CHUNK", 2)
+    monkeypatch.setattr(second_moments, "FAR", 10)
+    left, right = np.array([[1.0, 2.0]] * 5), np.array([[3.0]] * 5)
+    assert second_moments.bounded_products(left, right, 6).tolist() == [[10], [10]]
+    assert second_moments.bounded_products(left[:2], right[:2], 6).tolist() == [[6], [10]]
+    assert second_moments.bounded_products(left[:0], right[:0], 6).tolist() == [[0], [0]]
+
+
+# -- least squares -------------------------------------------------------------------------------------------------------
+
+
+def people(count=4000, seed=2):
+    rng = np.random.default_rng(seed)
+    X = np.stack([rng.uniform(18, 90, count), rng.uniform(0, 5000, count)], axis=1)
+    return X, 100 + 3 * X[:, 0] - 0.05 * X[:, 1] + rng.uniform(-20, 20, count)
+
+
+BOUNDS = {"bounds": [(18, 90), (0, 5000)], "target_bounds": (-200, 400)}
+
+
+def test_without_noise_it_is_least_squares_in_the_units_of_the_columns():
+    X, y = people()
+    model, plain = LinearRegression(guarantee=EXACT, **BOUNDS).fit(X, y), Plain().fit(X, y)
+    assert model.coef_ == pytest.approx(plain.coef_, rel=1e-3)
+    assert model.intercept_ == pytest.approx(plain.intercept_, rel=1e-3)
+    assert model.predict(X[:5]) == pytest.approx(plain.predict(X[:5]), rel=1e-3)
+
+
+def test_without_noise_ridge_is_ridge_of_scaled_columns():
+    X, y = people()
+    scaled = (X - [54, 2500]) / [36, 2500]
+    model = Ridge(alpha=500.0, guarantee=EXACT, **BOUNDS).fit(X, y)
+    plain = PlainRidge(alpha=500.0).fit(scaled, y)
+    assert model.coef_ * [36, 2500] == pytest.approx(plain.coef_, rel=1e-3)
+    assert Ridge(alpha=0, guarantee=EXACT, **BOUNDS).fit(X, y).coef_ == pytest.approx(Plain().fit(X, y).coef_, rel=1e-3)
+
+
+def test_categories_are_coordinates_and_predictions_stay_within_bounds():
+    ward = ["north", "south"] * 1000
+    model = LinearRegression(guarantee=EXACT, bounds=[["north", "south"]], target_bounds=(0, 10))
+    with seeded(3):
+        model.fit(np.array(ward, dtype=object)[:, None], np.where(np.array(ward) == "north", 2.0, 7.0))
+    given = np.array(["north", "south", "moon"], dtype=object)[:, None]
+    assert model.predict(given)[:2] == pytest.approx([2, 7], abs=0.01)
+    assert [one.name for one in model.intervals()] == ["x0=north", "x0=south", "intercept"]
+    assert all(one.unbounded for one in model.intervals())  # they add up to the constant: no coefficient is determined
+    model.coef_ = model.coef_ + 1e6
+    assert model.predict(given).max() == 10
+
+
+@pytest.mark.parametrize("solver", ["moments", "gradient"])
+def test_with_noise_it_predicts(solver):
+    X, y = people()
+    with seeded(1):
+        model = LinearRegression(epsilon=1, delta="1e-6", solver=solver, **BOUNDS).fit(X, y)
+    assert model.score(X, y, public=True) > 0.9
+
+
+# -- words and refusals --------------------------------------------------------------------------------------------------
+
+
+def test_words_from_what_was_released():
+    X, y = people(400)
+    make = {"delta": "1e-6", **BOUNDS}
+    with seeded(4):
+        assert NOISE_EXCEEDS in LinearRegression(epsilon="0.01", **make).fit(X, y).explain()
+        assert "unbounded" in str(LinearRegression(epsilon="0.01", **make).fit(X, y).region())
+        assert (
+            "2 of 2 slopes are not 0"
+            in LinearRegression(guarantee=dither.gdp(100), **make | {"delta": None}).fit(X, y).explain()
+        )
+        assert "releases nothing" in LinearRegression(epsilon=1, solver="gradient", **make).fit(X, y).explain()
+
+
+def test_words_before_a_fit():
+    model = LinearRegression(epsilon=1, delta="1e-6", **BOUNDS)
+    assert NOISE_EXCEEDS in str(model.quote(20))
+    assert "solver='gradient'" in str(model.quote(100))
+    assert "close to least squares" in str(model.quote(100_000))
+
+
+def test_refusals_come_before_the_charge():
+    X, y = people(10)
+    good = {"epsilon": 1, "delta": "1e-6", **BOUNDS}
+    wrong = [
+        (LinearRegression(**good | {"solver": "lbfgs"}), DataError),
+        (LinearRegression(**good | {"norm": -1}), NumberError),
+        (Ridge(**good, alpha=-1), NumberError),
+        (Ridge(**good, alpha=math.nan), NumberError),
+        (Ridge(**good, alpha=1e300), NumberError),
+        (LinearRegression(**good | {"bounds": [list(range(1000)), (0, 1)]}), SizeError),
+    ]
+    with dither.Ledger.temporary(dither.approx(3, "1e-5"), domain="learn") as ledger:
+        before = len(list(ledger.history()))
+        for model, error in wrong:
+            with pytest.raises(error):
+                model.set_params(ledger=ledger).fit(X, y)
+        assert len(list(ledger.history())) == before
+
+
+def test_what_was_not_released_has_no_interval():
+    X, y = people(50)
+    model = LinearRegression(epsilon=1, delta="1e-6", solver="gradient", **BOUNDS).fit(X, y)
+    with pytest.raises(DataError, match="moments"):
+        model.region()
+    model = LinearRegression(epsilon=1, delta="1e-6", **BOUNDS).fit(X, y)
+    with pytest.raises(DataError, match="population"):
+        model.intervals(kind="both")
+    with pytest.raises(SizeError):
+        model.region().holds([1.0])
+    with pytest.raises(InputError):
+        model.region(confidence=2)
