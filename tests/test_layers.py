@@ -43,7 +43,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["subsets"],
     ],
     "privacy": [
-        ["unit"],
+        ["operands", "unit"],
         ["formulas", "records", "text"],
         ["loss/pairs"],
         ["loss/profile"],
