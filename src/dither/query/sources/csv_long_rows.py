@@ -104,7 +104,8 @@ def _all_short(data: NDArray[np.uint8], start: int, quote: str, block: int) -> b
 
 
 def _is_end(piece: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    return (piece == _ENDS[0]) | (piece == _ENDS[1])
+    found: NDArray[np.bool_] = (piece == _ENDS[0]) | (piece == _ENDS[1])
+    return found
 
 
 def _outside(piece: NDArray[np.uint8], signs: NDArray[np.bool_], quote: str, seen: int) -> tuple[NDArray[np.int64], int]:
