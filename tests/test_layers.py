@@ -44,7 +44,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["subsets"],
     ],
     "privacy": [
-        ["unit"],
+        ["operands", "unit"],
         ["formulas", "records", "text"],
         ["loss/pairs"],
         ["loss/profile"],
@@ -97,6 +97,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     ],
     "learn": [
         ["base"],
+        ["moments"],
         ["linear"],
     ],
     "query": [

@@ -1,8 +1,8 @@
 """Calls with wrong arguments: refused in words, with the call that would work, in place of Python's own TypeError.
 
-`@argument_errors` on a function or a method, or on a class for its constructors: `__init__`, `__new__` and public class
-methods. A call costs one more frame; signatures are read only when a call fails, and `help` shows
-them as they are written. A TypeError from inside a call whose arguments fit is left as it is.
+`@argument_errors` on a function or a method, or on a class for its constructors `__init__` and `__new__` and for its public
+methods, also those that it has from another class of dither. A call costs one more frame; signatures are read only when a
+call fails, and `help` shows them as they are written. A TypeError from inside a call whose arguments fit is left as it is.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ EXAMPLES = {  # what stands in a proposal for an argument that was left out
     "sql": "'SELECT COUNT(*) AS n FROM visits'",
 }
 ADVICE = {"open": "; dither policy init FILE drafts such a file"}  # beside the proposal, by function
+PACKAGE = __name__.partition(".")[0]
+MARK = "_argument_errors"  # of a function that has its words already
 BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -45,13 +47,23 @@ def argument_errors(target: Target) -> Target:
         code = getattr(target, "__code__", None)  # what another decorator made has none
         method = code is not None and code.co_varnames[:1] == ("self",)
         return cast(Target, _function(target, target.__name__, bound=method))
-    for name, member in list(vars(target).items()):
-        if name in ("__init__", "__new__") and inspect.isfunction(member):
-            outer = _function(member, target.__name__, bound=True)
-            setattr(target, name, staticmethod(outer) if name == "__new__" else outer)
-        elif isinstance(member, classmethod) and not name.startswith("_"):
-            setattr(target, name, classmethod(_function(member.__func__, name, bound=True)))
+    for whole in target.__mro__:
+        if whole.__module__.partition(".")[0] == PACKAGE:  # a method is refused alike, whichever class it is written in
+            _methods(whole, constructors=whole is target)
     return target
+
+
+def _methods(whole: type, *, constructors: bool) -> None:
+    for name, member in list(vars(whole).items()):
+        inner = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+        if not inspect.isfunction(inner) or hasattr(inner, MARK):
+            continue
+        if name in ("__init__", "__new__") and constructors:
+            outer = _function(inner, whole.__name__, bound=True)
+            setattr(whole, name, staticmethod(outer) if name == "__new__" else outer)
+        elif not name.startswith("_"):
+            outer = _function(inner, name, bound=not isinstance(member, staticmethod))
+            setattr(whole, name, outer if inner is member else type(member)(outer))
 
 
 def _function(inner: Any, name: str, *, bound: bool) -> Any:
@@ -65,6 +77,7 @@ def _function(inner: Any, name: str, *, bound: bool) -> Any:
                 raise
         raise refused
 
+    setattr(outer, MARK, True)
     return outer
 
 

@@ -24,7 +24,6 @@ UNREACHED = {  # what has no flag: it is refused to those who write Python, and 
     "clinic.quote(sql, epsilon=1).compare(another)",
     "True if anything more is allowed than before",
     "mu='0.5', or mu2='1/4'",
-    "pure('0.5') + pure(1), a multiple such as 2 * pure('0.5'), or .epsilon(delta), which is a number",
     "(count * approx(...)).epsilon(delta)",
     "an int, float or Decimal",
     "True or False",

@@ -6,11 +6,12 @@ import random
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 from typer.testing import CliRunner
 
 from dither.cli.main import app
-from dither.errors import DataError
+from dither.errors import ConflictError, DataError
 from dither.query.owner.open_lines import open_lines, seen_lines
 
 HEADER = "Patient-Nr;Name;Station;Aufnahme;Kosten (EUR);Privat;Bemerkung"
@@ -198,3 +199,17 @@ def test_open_lines_and_seen_lines():
     text = 'a = "FILL IN: x"\n# b = "FILL IN"\n[t."u v"]\nc = { d = "FILL IN", e = "FILL IN: y" }\nf = 1  # FILL IN\n'
     assert [str(one) for one in open_lines(text)] == ["line 1: a: x", "line 4: t.u v.c: a decision", "line 4: t.u v.c: y"]
     assert seen_lines("a = 1  # seen in your data, not public: 3\n# 'seen in your data, not public' is\n") == [1]
+
+
+def test_a_table_is_named_or_refused():
+    Path("visits.csv").write_text("id,cost\n1,2\n")
+    duckdb.connect().execute("COPY (SELECT 1 AS id) TO 'visits.parquet'")
+    with duckdb.connect("clinic.duckdb") as base:
+        base.execute("CREATE TABLE patients(id INTEGER)")
+    for file in ("visits.csv", "visits.parquet"):
+        assert '[tables."stays"]' in run("policy", "init", file, "--table", "stays")[1]
+    assert '[tables."patients"]' in run("policy", "init", "clinic.duckdb", "--table", "patients")[1]
+    with pytest.raises(DataError, match=r"--table = 'stays' is refused.*one of: patients"):
+        run("policy", "init", "clinic.duckdb", "--table", "stays")
+    with pytest.raises(ConflictError, match=r"--table = 'stays' is refused.*\?table=schema\.stays"):
+        run("policy", "init", "postgresql://nowhere/clinic?schema=main", "--table", "stays")

@@ -287,7 +287,7 @@ def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it(li
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are others there")
 def test_a_folder_without_rights(folder, monkeypatch, capsys):
     denied = PermissionError(13, "Permission denied", "policy.toml")
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: (_ for _ in ()).throw(denied))
+    monkeypatch.setattr(Path, "read_bytes", lambda *_, **__: (_ for _ in ()).throw(denied))
     with pytest.raises(dither.errors.PolicyError, match="Permission denied"):
         dither.open("policy.toml")
     monkeypatch.setattr(sys, "argv", ["dither", "policy", "init", "visits.parquet", "--out", "new.toml"])

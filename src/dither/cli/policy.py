@@ -41,13 +41,19 @@ def init(
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write; left out, it is printed.")] = None,
-    table: Annotated[str | None, typer.Option(help="Which table of a .duckdb file.")] = None,
+    table: Annotated[
+        str | None, typer.Option(help="Which table of a .duckdb file; of other files, what questions call it.")
+    ] = None,
     read_data: Annotated[
         bool, typer.Option("--read-data", help="Look at the first rows of a CSV file. NOT PRIVATE: for the owner alone.")
     ] = False,
 ) -> None:
     """Draft a policy from names and types of columns; no row is read unless you say so."""
     if is_address(file):
+        if table is not None:
+            raise ConflictError(
+                "--table", table, "an address names its tables itself", f"?table=schema.{table} in the address"
+            )
         if read_data:
             raise ConflictError("--read-data", file, "only CSV files are looked into", "leaving it out")
         found = draft_database(file, Path.cwd() if out is None else out.parent)
@@ -115,7 +121,7 @@ def check(
     from rich.text import Text
 
     console, bad, folder = Console(markup=False), list[str](), file.resolve().parent
-    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    text = file.read_text(encoding="utf-8-sig", errors="replace") if file.is_file() else ""
     if undecided := open_lines(text):
         console.print(f"{len(undecided)} decisions of {file} are open:", soft_wrap=True)
         for one in undecided:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dither.cli.terms import Terms, takes_terms
 from dither.cli.waiting_bar import waiting_bar
 from dither.errors import DataError, DitherError, InputError
 from dither.query.answers.answer import Answer
@@ -24,89 +25,33 @@ from dither.query.quote import Quote
 
 Sql = Annotated[list[str], typer.Argument(help="A SELECT of statistics; several of them are priced and asked as one.")]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file.")]
-Epsilon = Annotated[str | None, typer.Option(help="The price, exactly: 0.5, 1/3, or ln(3).")]
-Rho = Annotated[str | None, typer.Option(help="Instead of --epsilon: the price in zCDP.")]
-Error = Annotated[
-    list[str] | None, typer.Option(help="Instead of a price: the error that is wished for a column, such as n=20.")
-]
-Confidence = Annotated[str, typer.Option(help="With which probability the error bars hold.")]
-Size = Annotated[int | None, typer.Option(help="A public guess of the rows in a group, for the error of averages.")]
-Bounding = Annotated[str | None, typer.Option(help="weights, clip, clip sum or groups; left out, the best that fits.")]
-Delta = Annotated[
-    str | None,
-    typer.Option(help="Where nobody declared the keys: the probability with which keys of one person alone may be shown."),
-]
-Other = Annotated[str | None, typer.Option(help="Likewise: a name under which all keys that are not shown are counted.")]
-Noise = Annotated[str | None, typer.Option(help="gaussian or geometric; left out, what the budget counts best.")]
-Intervals = Annotated[
-    str | None,
-    typer.Option(help="Of quantiles: the share of the price for the ends of their intervals, such as 1/2; 0 for none."),
-]
-Limits = Annotated[
-    str | None,
-    typer.Option(help="auto: find privately how much of one person counts; hard: what nobody can exceed, or be refused."),
-]
-Bounds = Annotated[str | None, typer.Option(help="auto: find privately the bounds of columns that are added up.")]
 Details = Annotated[bool, typer.Option("--details", help="Say what is left as the budget counts it, in ε, or ρ and δ, too.")]
 FORMATS = ("table", "csv", "json", "html", "parquet")
 LONGEST_TEXT = 100_000  # characters of a question that is looked at for the access log
 SEVERAL = ("table", "json", "html")  # formats that hold several tables
 
 
+@takes_terms
 def quote(
     sql: Sql,
     policy: PolicyFile = Path("policy.toml"),
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    error: Error = None,
-    confidence: Confidence = "95%",
-    size: Size = None,
-    bounding: Bounding = None,
-    delta: Delta = None,
-    other: Other = None,
-    noise: Noise = None,
-    intervals: Intervals = None,
-    limits: Limits = None,
-    bounds: Bounds = None,
+    *,
+    terms: Terms,
     details: Details = False,
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
-    made = _quote(
-        sql,
-        open_policy(policy),
-        error,
-        epsilon=epsilon,
-        rho=rho,
-        confidence=confidence,
-        size=size,
-        bounding=bounding,
-        delta=delta,
-        other=other,
-        noise=noise,
-        intervals=intervals,
-        limits=limits,
-        bounds=bounds,
-    )
+    made = terms.quote(sql, open_policy(policy))
     typer.echo(made.explain().replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
     typer.echo(f"Left       {_left(made, details=details)}")
     made.holdings.ledger.close()
 
 
+@takes_terms
 def query(
     sql: Sql,
     policy: PolicyFile = Path("policy.toml"),
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    error: Error = None,
-    confidence: Confidence = "95%",
-    size: Size = None,
-    bounding: Bounding = None,
-    delta: Delta = None,
-    other: Other = None,
-    noise: Noise = None,
-    intervals: Intervals = None,
-    limits: Limits = None,
-    bounds: Bounds = None,
+    *,
+    terms: Terms,
     analyst: Annotated[str, typer.Option(help="Who asks, where the ledger has shares.")] = "",
     key: Annotated[str | None, typer.Option(help="An idempotency key: the same key never pays twice.")] = None,
     format: Annotated[str, typer.Option(help="table, csv, json, html or parquet.")] = "table",  # noqa: A002
@@ -127,22 +72,7 @@ def query(
         )  # said before anything is paid
     clinic = open_policy(policy)
     with _logged(clinic, sql, analyst):
-        made = _quote(
-            sql,
-            clinic,
-            error,
-            epsilon=epsilon,
-            rho=rho,
-            confidence=confidence,
-            size=size,
-            bounding=bounding,
-            delta=delta,
-            other=other,
-            noise=noise,
-            intervals=intervals,
-            limits=limits,
-            bounds=bounds,
-        )
+        made = terms.quote(sql, clinic)
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):
         _write_all(answer, format, out)
@@ -170,36 +100,12 @@ def _logged(clinic: Dataset, sql: list[str], analyst: str) -> Iterator[None]:
         raise
 
 
-def _quote(
-    sql: list[str], clinic: Dataset, error: list[str] | None, *, intervals: str | None, **terms: Any
-) -> Quote | Batch:
-    asked: Any = sql[0] if len(sql) == 1 else sql
-    if intervals is not None:
-        terms["intervals"] = intervals
-    made: Quote | Batch = clinic.quote(asked, error=None if not error else _wishes(error), **terms)
-    return made
-
-
 def _left(made: Quote | Batch, *, details: bool) -> str:
     """What is left of the budget: in percent, in such questions, and with details as the budget counts it."""
     remaining = made.holdings.ledger.remaining()
     more = "" if isinstance(made, FreeQuote) else f": {remaining.in_questions(made.guarantee)}"
     told = f"{remaining.percent} of the budget{more}"
     return f"{told}; {remaining.details}" if details else told
-
-
-def _wishes(texts: list[str]) -> dict[str, str]:
-    wishes = [_wish(text) for text in texts]
-    if len(dict(wishes)) != len(wishes):
-        raise DataError("--error", texts, "it is stated twice for one column", "--error n=20")
-    return dict(wishes)
-
-
-def _wish(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise DataError("--error", text, "it names no column and error", "--error n=20")
-    return name, value
 
 
 def _ask(made: Quote | Batch, key: str | None, analyst: str) -> Answer | BatchAnswer:

@@ -18,7 +18,7 @@ from typing import Any
 
 from dither.arguments import argument_errors
 from dither.errors import NumberError, PrecisionError, QuestionError, SizeError
-from dither.numeric.number import NumberLike
+from dither.numeric.number import NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import finite_epsilon
@@ -181,7 +181,7 @@ class Batch:
         return (Quote(offer, self.holdings) for offer in self.offers)
 
     def __getitem__(self, place: int) -> Quote:
-        return Quote(self.offers[place], self.holdings)
+        return Quote(self.offers[integer(place, name="place of a question")], self.holdings)
 
     def __str__(self) -> str:
         return self.explain()

@@ -14,8 +14,11 @@ import dither
 from dither.query.answers.derived import intervals as derived_intervals
 from dither.testing import seeded
 from tests.query.clinics import ledger, repeated
+from tests.seeds import examples
 
-RUNS = 1000
+RUNS = examples(250, 1000)
+SHORT = examples(150, 400)
+SLACK = examples(1, 0) / 100  # fewer runs tell less
 COLUMNS = {
     "ratio": "SUM(a) / SUM(b)",
     "share": "100.0 * COUNT(*) / SUM(COUNT(*)) OVER ()",
@@ -86,13 +89,14 @@ def held(folder, columns: dict[str, str], kind: str, runs: int = RUNS) -> dict[s
 @pytest.mark.parametrize("kind", PRICES)
 def test_intervals_hold_the_truth(tmp_path, kind):
     found = held(tmp_path, COLUMNS, kind)
-    assert min(found.values()) >= 0.94, found
-    assert max(found[name] for name in ("ratio", "sums", "rounds", "whole")) <= 0.98, found  # by the law of the noise
+    assert min(found.values()) >= 0.94 - SLACK, found
+    lawful = [found[name] for name in ("ratio", "sums", "rounds", "whole")]
+    assert max(lawful) <= 0.98 + SLACK / 2, found  # by the law of the noise
 
 
 def test_intervals_over_the_answer_and_of_remainders_hold_the_truth(tmp_path):
-    found = held(tmp_path, WINDOWS, "pure", 400)
-    assert min(found.values()) >= 0.93, found
+    found = held(tmp_path, WINDOWS, "pure", SHORT)
+    assert min(found.values()) >= 0.93 - SLACK, found
 
 
 def test_all_say_that_they_are_the_truth(tmp_path):
@@ -111,21 +115,21 @@ def test_the_noise_of_one_row_for_that_of_several_is_caught(tmp_path, monkeypatc
         return noises[:1], (1,), pairs[:1]
 
     monkeypatch.setattr(derived_intervals.DerivedIntervals, "_noise", narrow)
-    found = held(tmp_path, columns, "rho", 400)
+    found = held(tmp_path, columns, "rho", SHORT)
     assert found["total"] < 0.75
     assert found["change"] < 0.9
 
 
 def test_the_box_of_one_piece_for_that_of_two_is_caught(tmp_path, monkeypatch):
     columns = {"x": "ROUND(SUM(a), 0) - ROUND(SUM(b), 0)"}
-    assert held(tmp_path, columns, "rho", 400)["x"] >= 0.94
+    assert held(tmp_path, columns, "rho", SHORT)["x"] >= 0.94 - SLACK
     plain = derived_intervals.arithmetic
 
     def half(node, parts):
         return plain(node, [parts[0], (sum(parts[1]) / 2,) * 2]) if node.what == "-" else plain(node, parts)
 
     monkeypatch.setattr(derived_intervals, "arithmetic", half)
-    assert held(tmp_path, columns, "rho", 400)["x"] < 0.92
+    assert held(tmp_path, columns, "rho", SHORT)["x"] < 0.92
 
 
 def test_bars_are_narrow_where_the_law_is_known(tmp_path):

@@ -220,5 +220,5 @@ def test_plan_files(tmp_path):
         with pytest.raises((DataError, SizeError), match=words):
             data.plan(path)
     Path(path).write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match="it is not TOML"):
+    with pytest.raises(DataError, match="saved as UTF-8"):
         data.plan(path)

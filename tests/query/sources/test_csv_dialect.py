@@ -246,8 +246,8 @@ def test_what_was_decoded_is_gone_when_the_read_is_over(tmp_path, monkeypatch):
     (tmp_path / "other.csv").write_text("x\n")
     with data.engine.reading([place]) as run:
         assert run(f"SELECT count(*) FROM {place.relation}", lambda _: True) == [(3,)]
-        seen = list(tmp_path.glob("dither-*/decoded/*/0.csv"))
-        assert [file.parents[2].stat().st_mode & 0o777 for file in seen] == [0o700]
+        seen = list(tmp_path.glob("dither-*/decoded/*-0-decoded.csv"))
+        assert [file.parents[1].stat().st_mode & 0o777 for file in seen] == [0o700]
         with pytest.raises(RuntimeError):
             run(f"SELECT * FROM read_csv('{tmp_path}/other.csv', columns = {{'x': 'VARCHAR'}})", lambda _: True)
     assert not seen[0].exists()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, SupportsIndex
 
 from dither.arguments import argument_errors
+from dither.errors import DataError, show
 from dither.numeric.number import integer
 from dither.table import table
 
@@ -62,6 +63,9 @@ class Estimate:
         return found
 
     def __getitem__(self, value: Hashable) -> float:
+        if value not in self.domain:
+            known = ", ".join(show(each) for each in self.domain[:5]) + (", ..." if len(self.domain) > 5 else "")
+            raise DataError("value", value, "the survey did not ask for it", known)
         return float(self.frequency[self.domain.index(value)])
 
     def top(self, count: SupportsIndex = 10) -> list[tuple[Hashable, float]]:

@@ -59,7 +59,7 @@ class Reports:
         import numpy as np
 
         if not isinstance(other, Reports):
-            return NotImplemented
+            raise DataError("operand of +", other, "reports are joined with reports", "reports of the same survey")
         other.check(self.record)
         joined = np.concatenate([self.payload, other.payload_as(self.payload.dtype)])
         return Reports(self.record, joined, self.broken + other.broken)

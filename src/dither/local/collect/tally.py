@@ -53,7 +53,7 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
-            return NotImplemented
+            raise DataError("operand of +", other, "a tally is added to tallies", "a tally of the same survey")
         other.check(self.record, self.counts.size)
         return Tally(self.record, self.counts + other.counts, self.people + other.people, self.rejected + other.rejected)
 

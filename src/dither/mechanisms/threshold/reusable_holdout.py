@@ -39,7 +39,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from dither.arguments import argument_errors
-from dither.errors import BudgetError, DataError
+from dither.errors import ArgumentError, BudgetError, DataError
 from dither.mechanisms.additive.laplace import Laplace
 from dither.mechanisms.threshold.above_threshold import AboveThreshold, NoisyThreshold
 from dither.numeric.lattice import Lattice
@@ -140,6 +140,9 @@ class ReusableHoldout:
 
         Raises BudgetError where the holdout is used up, DataError where the question gives no number on the training data.
         """
+        if not callable(question):
+            why, instead = "it is no function of a row", "lambda row: row['age'] > 65"
+            raise ArgumentError("question", question, why, instead)
         here = _mean([place_of(question(row)) for row in self._training])
         with self._lock:
             if self.left <= 0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -48,6 +49,7 @@ def epsilon_between(mu2: Fraction, delta: Fraction) -> Enclosure:
     return smallest(meets, _guess(mu2, delta))
 
 
+@lru_cache(maxsize=256)  # a quote, its release and the next question ask at the same price
 def inverse_mu_between(epsilon: Number, delta: Fraction) -> Enclosure:
     """(lower, upper) around the least 1/mu for which the profile at epsilon is at most delta, for 0 < delta < 1."""
 

@@ -29,11 +29,11 @@ from dither.privacy.guarantee.by_loss import ByLoss
 from dither.privacy.guarantee.convert import Conversion
 from dither.privacy.guarantee.currency import Charge, Currency
 from dither.privacy.guarantee.gaussian import Gdp
-from dither.privacy.guarantee.operands import operand_error
 from dither.privacy.guarantee.renyi import Renyi
 from dither.privacy.guarantee.tradeoff import power
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.loss.loss import Loss
+from dither.privacy.operands import Operands, operand_error
 from dither.privacy.records import MOST_COPIES, finite_epsilon, read_delta
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
@@ -43,7 +43,7 @@ KINDS: dict[str, type[Currency]] = {part.kind: part for part in (Approx, Bounded
 
 @argument_errors
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Operands):
     """A promise about one neighbouring relation: a sum of parts, each in a definition of differential privacy.
 
     Made by `pure`, `bounded_range`, `approx`, `zcdp`, `renyi` and `gdp`, or from a loss by `from_loss`; `+` and `*` are
@@ -67,6 +67,7 @@ class Guarantee:
 
     unit: Unit
     parts: tuple[Currency, ...]
+    operand_words = ("guarantee", "pure('0.5')", "pure(1)")
 
     def __post_init__(self) -> None:
         for part in self.parts:
@@ -143,7 +144,7 @@ class Guarantee:
 
     def __add__(self, other: Guarantee) -> Guarantee:
         if not isinstance(other, Guarantee):
-            return operand_error("+", other)
+            return operand_error(self, "+", other)
         if self.unit is not other.unit:
             raise UnitError(
                 "unit",
@@ -157,7 +158,7 @@ class Guarantee:
         return Guarantee(self.unit, _ordered(merged.values()))
 
     def __radd__(self, other: int) -> Guarantee:
-        return self if isinstance(other, int) and other == 0 else operand_error("+", other)  # so that sum() works
+        return self if isinstance(other, int) and other == 0 else operand_error(self, "+", other)  # so that sum() works
 
     def __mul__(self, count: SupportsIndex) -> Guarantee:
         if isinstance(count, (float, complex, str)):

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import SupportsIndex
 
 from dither.arguments import argument_errors
-from dither.errors import GuaranteeError, NumberError, UnitError
+from dither.errors import ArgumentError, GuaranteeError, NumberError, UnitError
 from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
 from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
@@ -32,6 +32,7 @@ from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
 from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair
 from dither.privacy.loss.pairs.shuffled import ShuffledPair
 from dither.privacy.loss.profile.profile import delta_in_order, epsilon_in_order, lost_of, refuse_extreme
+from dither.privacy.operands import Operands, operand_error
 from dither.privacy.records import MOST_COPIES, finite_epsilon, read_delta
 from dither.privacy.unit import Unit, read_unit
 
@@ -43,7 +44,7 @@ SMALLEST_VARIANCE = Fraction(1, 1000)
 
 @argument_errors
 @dataclass(frozen=True)
-class Loss:
+class Loss(Operands):
     """The privacy loss of mechanisms that are fixed in advance: dominating pairs with their counts.
 
     `+` and `*` compose; `bracket` encloses the exact epsilon of the composition.
@@ -66,6 +67,7 @@ class Loss:
 
     terms: PairTerms
     unit: Unit | None = None
+    operand_words = ("loss", "Loss.gaussian(10)", "Loss.laplace(20)")
 
     # -- constructors ------------------------------------------------------------------------------------------
 
@@ -157,7 +159,7 @@ class Loss:
 
     def __add__(self, other: Loss) -> Loss:
         if not isinstance(other, Loss):
-            return NotImplemented
+            return operand_error(self, "+", other)
         counts: dict[Pair, int] = {}
         mu2 = Fraction(0)
         for pair, count in (*self.terms, *other.terms):
@@ -177,11 +179,11 @@ class Loss:
         return found
 
     def __radd__(self, other: int) -> Loss:
-        return self if other == 0 and isinstance(other, int) else NotImplemented  # so that sum() works
+        return self if isinstance(other, int) and other == 0 else operand_error(self, "+", other)  # so that sum() works
 
     def __mul__(self, count: SupportsIndex) -> Loss:
         if isinstance(count, (float, complex, str)):
-            return NotImplemented
+            raise ArgumentError("count", count, "a loss is repeated a whole number of times", "2 * Loss.gaussian(10)")
         copies = integer(count, name="count", least=0)
         if copies > MOST_COPIES:
             raise NumberError("count", count, f"sums of more than {MOST_COPIES} copies are not kept", "a smaller count")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dither.arguments import argument_errors
 from dither.ledger.entries.receipt import Receipt
+from dither.numeric.number import integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.table import page
@@ -56,7 +57,7 @@ class BatchAnswer:
         return iter(self.answers)
 
     def __getitem__(self, place: int) -> Answer:
-        return self.answers[place]
+        return self.answers[place if isinstance(place, slice) else integer(place, name="place of an answer")]
 
     def explain(self) -> str:
         """What was released for all questions, at which price, and what the numbers mean."""

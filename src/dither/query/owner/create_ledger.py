@@ -19,6 +19,7 @@ from dither.ledger.ledger import Ledger
 from dither.ledger.open import TAKEN
 from dither.ledger.storage import keyring
 from dither.query.policy.policy import LedgerFacts, load_policy, read_policy
+from dither.query.policy.toml_text import MARK, toml_text
 
 HOME = "~/.dither/"  # where keys are: another folder under $DITHER_HOME
 
@@ -108,7 +109,8 @@ def place(location: str, policy: Path) -> str:
 
 def with_identity(path: Path, identity: str, instead: str) -> str:
     """The text of a policy with an identity in it, and nothing else changed."""
-    text = path.read_bytes().decode()  # ends of lines as they are
+    text = toml_text(path, ends_of_lines=True)
+    mark = MARK if path.read_bytes().startswith(MARK.encode()) else ""  # stays where an editor put it
     line = f'identity = "{identity}"'
     headed, count = re.subn(r"(?m)^([ \t]*\[[ \t]*ledger[ \t]*\][^\r\n]*)(\r?)$", rf"\1\2\n{line}\2", text, count=1)
     if not count:
@@ -123,7 +125,7 @@ def with_identity(path: Path, identity: str, instead: str) -> str:
         why = "the place for the identity was not found in the file"
         raise PolicyError("ledger", str(path), why, instead)
     read_policy(found)
-    return headed
+    return mark + headed
 
 
 def _replace(path: Path, text: str, instead: str) -> None:

@@ -10,7 +10,6 @@ from dither.query.sources.csv_encoding import is_text, lines
 from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.source import Source
 
-LONGEST_ROW = 2_000_000  # bytes of a row that the engine reads
 _ENDS = {"\n": "LF", "\r": "CR", "\r\n": "CRLF"}
 
 
@@ -34,17 +33,14 @@ def broken_line(source: Source) -> str:
 
 
 def _wrong_line(path: str, dialect: CsvDialect) -> str:
-    """The first row that is too long for the engine, or that ends in another way than the first line; in words."""
-    size, inside, first = 0, False, ""
+    """The first row that ends in another way than the first line; in words."""
+    inside, first = False, ""
     with lines(path, dialect.encoding) as read:
         for number, line in enumerate(read, start=1):
-            size += len(line.encode())
             inside ^= bool(dialect.quote) and line.count(dialect.quote) % 2 == 1
-            if size > LONGEST_ROW:
-                return f"the row that ends in line {number:,} of {path} or later has more than {LONGEST_ROW:,} bytes"
             if inside:
                 continue
-            size, end = 0, line[len(line.rstrip("\r\n")) :]
+            end = line[len(line.rstrip("\r\n")) :]
             first = first or end
             if end not in ("", first):
                 return f"line {number:,} of {path} ends in another way than the first: {_ENDS[end]}, not {_ENDS[first]}"

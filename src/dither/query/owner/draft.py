@@ -58,8 +58,8 @@ def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialec
     """TOML for a policy in a folder, which `dither policy check` refuses until every mark is gone."""
     source = find_source(str(path), Path.cwd(), "file", dialect)
     name = table or "".join(sign if sign.isalnum() else "_" for sign in path.stem.replace("*", "")).strip("_") or "rows"
-    if isinstance(source, DuckDBFile) and table is None:
-        name = _only(source)
+    if isinstance(source, DuckDBFile):
+        name = _chosen(source, table)
     stated = []
     if isinstance(source, CsvFiles) and dialect is None and source.other_separator is not None:
         source = CsvFiles(source.paths, CsvDialect(source.other_separator))
@@ -91,8 +91,12 @@ def draft(path: Path, folder: Path, table: str | None = None, dialect: CsvDialec
     return "\n".join(lines) + "\n"
 
 
-def _only(source: DuckDBFile) -> str:
+def _chosen(source: DuckDBFile, table: str | None) -> str:
     names = list(source.tables())
+    if table is not None and table not in names:
+        raise DataError("--table", table, "the file has no such table", f"one of: {', '.join(names) or 'none'}")
+    if table is not None:
+        return table
     if len(names) != 1:
         raise DataError("file", source.path, f"it has {len(names)} tables", f"--table, one of: {', '.join(names) or 'none'}")
     return names[0]

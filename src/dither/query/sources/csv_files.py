@@ -76,6 +76,6 @@ class CsvFiles(Source):
         return f"separator = {json.dumps(sign)} beside the source: its header is one name with a {SEPARATORS[sign]} in it"
 
     @property
-    def decoded(self) -> str:
-        """The variable by which the engine knows the same files in UTF-8."""
-        return f"decoded_{hashlib.sha256(repr((self.paths, self.dialect.encoding)).encode()).hexdigest()[:16]}"
+    def readable(self) -> str:
+        """The variable by which the engine knows its files, or copies of them that it can read."""
+        return f"readable_{hashlib.sha256(repr((self.paths, self.dialect)).encode()).hexdigest()[:16]}"

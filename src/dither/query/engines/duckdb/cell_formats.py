@@ -3,16 +3,18 @@
 Theorem. What becomes of a cell is a function of that cell and of the policy. It has a value for every text: no error, and in
 time linear in its length.
 
-Proof. Only trim, replace, IN, regexp_full_match and regexp_replace are written, with constant words and patterns, on one
-cell of at most LONGEST_TEXT bytes. The first three are total. The last two are RE2, which reads bytes of UTF-8, has no
-backtracking and no locale; the patterns are those of this file and of `policy/date_format.py`, without repetition of a
-repetition that could be empty. The engine has valid UTF-8 only: a file with other bytes was not read at all. The cast that
-follows gives NULL where it would fail. So a person's rows give the same whatever other rows there are.
+Proof. Only trim, replace, IN, regexp_full_match, regexp_replace and, in `whole_sql`, TRY_CAST are written, with constant
+words and patterns, on one cell of at most LONGEST_TEXT bytes. The first three are total. Patterns are RE2, which reads
+bytes of UTF-8, has no backtracking and no locale; they are those of this file and of `policy/date_format.py`, without
+repetition of a repetition that could be empty. The engine has valid UTF-8 only: a file with other bytes was not read at
+all. TRY_CAST, here and in the cast that follows, gives NULL where it would fail, and `whole_sql` compares two numbers of one
+type. So a person's rows give the same whatever other rows there are.
 
 Numbers keep their digits: of a cell that matches, thousands marks are taken out and the decimal sign becomes a point, and
 the double next to what stands there is read as in any other file. A mark stands before each three digits or nowhere, so that
-12.5 is not 125 where points are marks. Of columns that say whose a row is only words for missing are looked at: everything
-else keeps two spellings apart.
+12.5 is not 125 where points are marks. In a column of whole numbers 1.5 is missing: the cast alone would round it. 1.0 and
+1e3 are whole; 19 digits after the point are looked at. Of columns that say whose a row is only words for missing are looked
+at: everything else keeps two spellings apart.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from __future__ import annotations
 from dither.query.policy.cell_format import CellFormat
 from dither.query.policy.column import Type
 from dither.query.sources.sql_quotes import text
+
+WHOLE = "DECIMAL(38, 19)"  # has every whole number of 64 bits, and as many digits after the point as fit beside it
 
 
 def value_sql(sql: str, cells: CellFormat, *, kind: Type, is_id: bool) -> str:
@@ -35,6 +39,12 @@ def value_sql(sql: str, cells: CellFormat, *, kind: Type, is_id: bool) -> str:
     elif not is_id and cells.true:
         value = f"CASE WHEN {_among(trimmed, cells.true)} THEN 'true' WHEN {_among(trimmed, cells.false)} THEN 'false' END"
     return f"CASE WHEN NOT {_among(trimmed, cells.null)} THEN {value} END" if cells.null else value
+
+
+def whole_sql(sql: str) -> str:
+    """A text if it is a whole number that a cast reads, else NULL; `sql` is that of the text."""
+    exact, rounded = f"TRY_CAST({sql} AS {WHOLE})", f"TRY_CAST(TRY_CAST({sql} AS BIGINT) AS {WHOLE})"
+    return f"CASE WHEN {exact} = {rounded} THEN {sql} END"
 
 
 def is_missing(sql: str, cells: CellFormat) -> str:

@@ -10,6 +10,7 @@ from dither.errors import DataError
 from dither.query.policy.table import Table
 from dither.query.sources.csv_encoding import write_as_utf8
 from dither.query.sources.csv_files import CsvFiles
+from dither.query.sources.csv_long_rows import long_rows, longest_row, write_cut
 from dither.query.sources.csv_quotes import line_at, misplaced_quote
 from dither.query.sources.frames import Frame
 from dither.query.sources.partitioned_files import PartitionedFiles
@@ -28,16 +29,16 @@ def from_source(source: Source, table: Table) -> str:
             return _partitions(source, table)
         case ParquetFiles(paths):
             return _parquet(paths)
-        case CsvFiles(paths, given):
-            columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in source.header())
-            files = f"[{', '.join(text(path) for path in paths)}]"
-            if given.encoding != "utf-8":
-                files = f"getvariable({text(source.decoded)})"
+        case CsvFiles(_, given):
+            names = source.header()
+            columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in names)
+            files = f"getvariable({text(source.readable)})"
             signs = f"delim = {text(given.separator)}, quote = {text(given.quote)}, escape = {text(given.quote)}"
             dialect = f"auto_detect = false, header = {'true' if given.names is None else 'false'}, {signs}, nullstr = ''"
             # From the beginning by one thread: a second one might begin inside a cell.
             strict = "strict_mode = true, ignore_errors = false, parallel = false"
-            return f"read_csv({files}, columns = {{{columns}}}, {dialect}, {strict})"
+            size = f"max_line_size = {longest_row(len(names))}"
+            return f"read_csv({files}, columns = {{{columns}}}, {dialect}, {strict}, {size})"
         case DuckDBFile():
             return f"{source.called}.main.{name(table.name)}"
         case _:
@@ -69,30 +70,38 @@ def hand_over(
     """Make the rows of a table that was checked reachable; what is wrong with them is found here, once they are paid for.
     Into `folder` goes what the engine cannot read as it is."""
     match source:
-        case CsvFiles(paths, dialect):
-            read = paths if dialect.encoding == "utf-8" or folder is None else _decoded(source, cursor, folder)
-            for path, readable in zip(paths, read, strict=True):
-                if (place := misplaced_quote(readable, dialect.separator, dialect.quote)) is not None:
-                    why = f"a quote in line {line_at(readable, place):,} is out of order"
-                    raise DataError("source", path, why, "CSV that is well formed")
+        case CsvFiles(paths):
+            read = [_readable(path, source, folder, f"{source.readable}-{at}") for at, path in enumerate(paths)]
+            cursor.execute(f"SET VARIABLE {source.readable} = [{', '.join(text(path) for path in read)}]")
         case Frame():
             given = source.arrow(table, schema)
             cursor.register(_frame(table), given.from_arrays([_without_zone(c) for c in given.columns], given.column_names))
 
 
-def _decoded(source: CsvFiles, cursor: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
-    """The same files in UTF-8, in a folder; the engine knows them by a variable."""
-    place = folder / source.decoded
-    found = [str(place / f"{number}.csv") for number in range(len(source.paths))]
-    if not place.exists():  # two tables may be of one source
-        place.mkdir(parents=True, mode=0o700)
-        for path, target in zip(source.paths, found, strict=True):
+def _readable(path: str, source: CsvFiles, folder: Path | None, name: str) -> str:
+    """A file of these cells that the engine reads: this one, or one in the folder, in UTF-8 and without rows too long."""
+    found, dialect = path, source.dialect
+    if dialect.encoding != "utf-8" and folder is not None:
+        target = folder / f"{name}-decoded.csv"
+        if not target.exists():  # two tables may be of one source
+            target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
             try:
-                write_as_utf8(path, source.dialect.encoding, Path(target))
+                write_as_utf8(path, dialect.encoding, target)
             except UnicodeDecodeError:
-                why = f"it is not {source.dialect.encoding.upper()} to its end"
+                why = f"it is not {dialect.encoding.upper()} to its end"
                 raise DataError("source", path, why, "another encoding, beside the source") from None
-    cursor.execute(f"SET VARIABLE {source.decoded} = [{', '.join(text(path) for path in found)}]")
+        found = str(target)
+    if (place := misplaced_quote(found, dialect.separator, dialect.quote)) is not None:
+        why = f"a quote in line {line_at(found, place):,} is out of order"
+        raise DataError("source", path, why, "CSV that is well formed")
+    rows = [] if folder is None else long_rows(found, dialect.quote, header=dialect.names is None)
+    if rows and folder is not None:
+        target = folder / f"{name}-cut.csv"
+        if not target.exists():
+            target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+            columns = len(source.header())
+            write_cut(found, target, rows, dialect.separator, dialect.quote, columns=columns)
+        found = str(target)
     return found
 
 

@@ -6,7 +6,8 @@ engine in the first place. What a cursor has for itself (frames, temporary table
 and macros of the database itself it would, but nothing that we send makes any. The engine keeps nothing of a file that it
 has read: its cache of files is off, and a DuckDB file is attached only while somebody reads it.
 
-What does not fit into memory goes to a folder that only this user can enter, and so do files in other encodings, as UTF-8.
+What does not fit into memory goes to a folder that only this user can enter, and so do copies of CSV files: those in other
+encodings, as UTF-8, and those with rows that are too long (`sources/csv_long_rows.py`).
 It exists while somebody reads; the engine makes its own folder within, with whatever rights the process gives, so the outer
 one protects it. Should somebody else have made a folder of that name, the read fails.
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dither.errors import DataError
+from dither.query.engines.duckdb.scratch_folder import PREFIX, make_folder, remove_folder
 from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.source import DuckDBFile, Source
 from dither.query.sources.sql_quotes import text
@@ -40,7 +41,7 @@ class Instance:
         import duckdb
 
         self.process = os.getpid()  # its threads do not come along when a process is copied
-        self._folder = Path(tempfile.gettempdir()) / f"dither-{secrets.token_hex(16)}"
+        self._folder = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(16)}"
         self._connection = duckdb.connect(
             ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         )
@@ -49,7 +50,7 @@ class Instance:
 
     @property
     def decoded(self) -> Path:
-        """Where files in other encodings than UTF-8 are while somebody reads."""
+        """Where copies of CSV files are while somebody reads."""
         return self._folder / "decoded"
 
     @contextmanager
@@ -59,7 +60,7 @@ class Instance:
 
         files, cursor = list(dict.fromkeys(files)), self._connection.cursor()
         try:
-            self._folder.mkdir(mode=0o700)
+            in_use = make_folder(self._folder)
         except OSError:
             place, why = str(self._folder.parent), "no folder can be made there for what does not fit into memory"
             raise DataError("temporary folder", place, why, "TMPDIR, a folder that this user can write to") from None
@@ -73,11 +74,11 @@ class Instance:
                 for file in files:
                     self._connection.execute(f"DETACH {file.called}")
             self.has_spilled = (self._folder / "spill").exists()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_folder(self._folder, in_use)
 
 
 def lock(sources: Iterable[Source], spill: str, threads: int | None, decoded: str | None = None) -> list[str]:
-    """The statements after which the engine can do nothing but read the sources, or what was decoded of them."""
+    """The statements after which the engine can do nothing but read the sources, or copies of them."""
     files = [path for source in sources for path in source.paths]
     files += [f"{source.path}.wal" for source in sources if isinstance(source, DuckDBFile)]
     allowed = ", ".join(text(path) for path in dict.fromkeys(files))
@@ -89,12 +90,12 @@ def lock(sources: Iterable[Source], spill: str, threads: int | None, decoded: st
         "SET python_enable_replacements = false",
         "SET enable_external_file_cache = false",
         *([f"SET allowed_paths = [{allowed}]"] if allowed else []),
-        *([f"SET allowed_directories = [{text(decoded)}]"] if decoded is not None and _is_decoded(sources) else []),
+        *([f"SET allowed_directories = [{text(decoded)}]"] if decoded is not None and _is_copied(sources) else []),
         "SET enable_external_access = false",
         "SET lock_configuration = true",
     ]
 
 
-def _is_decoded(sources: Iterable[Source]) -> bool:
-    """Whether some source is written as UTF-8 before it is read."""
-    return any(isinstance(source, CsvFiles) and source.dialect.encoding != "utf-8" for source in sources)
+def _is_copied(sources: Iterable[Source]) -> bool:
+    """Whether some source may be written again before it is read."""
+    return any(isinstance(source, CsvFiles) for source in sources)

@@ -18,7 +18,7 @@ missing. Nanoseconds with a zone become timestamps only by way of nanoseconds wi
 
 from __future__ import annotations
 
-from dither.query.engines.duckdb.cell_formats import value_sql
+from dither.query.engines.duckdb.cell_formats import value_sql, whole_sql
 from dither.query.policy.column import LONGEST_TEXT, Column, Type
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, Schema
@@ -41,7 +41,10 @@ def read_column(column: Column, held: Held, table: Table) -> str:
     if held.type is Type.TEXT and not held.stored.startswith("UUID"):
         found = _text(column, held)
         cut = f" ELSE left({found}, {LONGEST_TEXT})" if is_cut(column, table) else ""
-        value = value_sql(found, column.cells, kind=column.type, is_id=table.tells_whose(column.name))
+        is_id = table.tells_whose(column.name)
+        value = value_sql(found, column.cells, kind=column.type, is_id=is_id)
+        if column.type is Type.INTEGER and not is_id:
+            value = whole_sql(value)
         return f"CASE WHEN strlen({found}) <= {LONGEST_TEXT} THEN {value}{cut} END"  # strlen counts bytes
     if column.type is Type.TIMESTAMP and held.stored.startswith(FINE_WITH_ZONE):
         return f"TRY_CAST({called} AS TIMESTAMP_NS)"
