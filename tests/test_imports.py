@@ -18,7 +18,13 @@ from dither.extras import needs
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "dither"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-IMPORTED_AS = {"python-flint": "flint", "pyyaml": "yaml", "vl-convert-python": "vl_convert", "ibis-framework": "ibis", "scikit-learn": "sklearn"}
+IMPORTED_AS = {
+    "python-flint": "flint",
+    "pyyaml": "yaml",
+    "vl-convert-python": "vl_convert",
+    "ibis-framework": "ibis",
+    "scikit-learn": "sklearn",
+}
 FRAMES = {"pandas", "polars"}  # people who hand over such a frame have it; others are told its own name
 
 
