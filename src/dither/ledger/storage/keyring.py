@@ -1,12 +1,14 @@
 """The keyring, in ~/.dither (or $DITHER_HOME): the signing keys of ledgers, and which ledger was at which place.
 
 The key, 32 random bytes in keys/, signs entries: whoever can write to the ledger's folder and does not have it cannot
-forge an entry, nor a head in the second place. ledgers/ remembers places, so that none is started afresh.
+forge an entry, nor a head in the second place. ledgers/ remembers places, so that none is started afresh; domains/, which
+ledgers were made for a domain, so that an owner who makes a second one is told.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -81,6 +83,23 @@ def remember(place: str, identity: str, *, left: bool = False) -> None:
     """Keep in mind which ledger is at a place, or was and has left it."""
     if (remembered(place), has_left(place)) != (identity, left):
         _put(_place_file(place), identity + (LEFT if left else ""), over=True)
+
+
+def note_domain(domain: str, identity: str, place: str) -> None:
+    """Keep in mind that a ledger was made for a domain."""
+    _put(_domain_folder(domain) / identity, json.dumps(place), over=True)
+
+
+def places_of(domain: str) -> dict[str, str]:
+    """The ledgers that were made for a domain by this account, and where; files that are gone are not listed."""
+    found = _domain_folder(domain)
+    noted = {file.name: _text(file, "memory") for file in sorted(found.iterdir())} if found.is_dir() else {}
+    places = {identity: str(json.loads(text)) for identity, text in noted.items() if text and text.startswith('"')}
+    return {identity: place for identity, place in places.items() if "://" in place or Path(place).is_file()}
+
+
+def _domain_folder(domain: str) -> Path:
+    return folder() / "domains" / hashlib.sha256(domain.encode()).hexdigest()[:32]
 
 
 def _place_file(place: str) -> Path:
