@@ -78,7 +78,8 @@ def test_from_a_hospital_file_to_a_policy_that_fits():
         'person = "Patient-Nr"  # by its name: make sure that it says whose a row is',
         '"Patient-Nr" = { type = "integer" }',
         '# "Name": left out, since it looks like names or addresses',
-        '"Aufnahme" = { type = "date", format = "DD.MM.YYYY" }',
+        '"Aufnahme" = { type = "date", format = "DD.MM.YYYY" }'
+        '  # to group by its months, say: bounds = [2025-01-01, 2025-12-31], known_from = "..."',
         '"Privat" = { type = "boolean", true = ["ja"], false = ["nein"] }',
         '# "Bemerkung": left out, since it looks like free text',
     ):

@@ -15,7 +15,7 @@ from typing import Any
 
 from dither.errors import DataError
 from dither.query.owner.csv_sniffer import FIRST_ROWS, first_rows, sniff, wrong_rows
-from dither.query.owner.draft import ORIGIN, draft
+from dither.query.owner.draft import ORIGIN, column_advice, draft
 from dither.query.owner.open_lines import SEEN
 from dither.query.owner.type_inference import Inferred, Style, common_style, infer, pattern_of, style_facts
 from dither.query.policy.column import Type
@@ -145,6 +145,8 @@ def _seen(cells: Sequence[str], found: Inferred, style: Style) -> str:
     told = seen_cells(cells, found, style)
     if found.type.is_number:
         return f"  # to add it up: bounds = [LOW, HIGH], {ORIGIN}" + (f"; {SEEN}: {told}" if told else "")
+    if found.type in (Type.DATE, Type.TIMESTAMP):
+        return column_advice(found.type)
     return f"  # to group by it: keys = [...], {ORIGIN}; {SEEN}: {told}" if told else ""
 
 
