@@ -1,7 +1,7 @@
 """k-means: a noisy grid over the main directions, k-means of its cells, and one noisy step of means over rows.
 
     v   a row on the lattice 2^-12, |v|_2 <= 2^12                                     (`base/rows.py`)
-    C   centres on the lattice 2^-12, in the unit ball                                 public: made of earlier releases
+    C   centres on the lattice 2^-12, no coordinate above 1                            public: made of earlier releases
     step of means: a row adds to the centre that it is nearest to 2^12 (Gaussian, weight 4) or 2^11 (pure), and v
 
 Theorem. Whatever a row holds, it adds to the step whole numbers with sum f_j^2 / w_j at most 4^12 5/4 (Gaussian), and of L1
@@ -49,7 +49,7 @@ SPREAD = 0.1  # of the points around it, in units of the norm
 ONE_CENTER = "noise exceeds signal at this size: one mean, and points around it, in place of clusters"
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     """k-means, (epsilon, delta)-differentially private; of up to three coordinates also with pure epsilon.
 
     Distances are those of columns scaled to [-1, 1] by their bounds. The clusters of the rows that were fitted are not told:
@@ -224,7 +224,7 @@ def _step(facts: Facts, release: Release, norm: float, centers: Floats, share: F
     return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1.0)
 
 
-def mean_sums(rows: Rows, facts: Facts, norm: float, centers: Integers | Floats, count_bits: int) -> Integers:
+def mean_sums(rows: Rows, facts: Facts, norm: float, centers: Floats, count_bits: int) -> Integers:
     """For each centre the count and the sum of the rows that are nearest to it, in steps of 2^-count_bits and 2^-12."""
     vectors = row_vectors(rows, facts, norm)
     square = np.einsum("ij,ij->i", centers, centers)
