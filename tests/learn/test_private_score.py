@@ -15,6 +15,8 @@ from dither.learn.base import private_score as scores
 from dither.learn.base.columns import NumberColumn
 from dither.learn.base.facts import Facts
 from dither.learn.base.price import read_price
+from dither.learn.base.regressor import PrivateRegressor
+from dither.learn.base.row_count import released_count
 from dither.noise.laplace import DiscreteLaplace
 from dither.testing import seeded
 
@@ -179,3 +181,35 @@ def test_a_score_is_charged_and_told():
             model.private_score(X, y, epsilon=1, ledger="clinic")
         with pytest.raises(ValueError, match="features"):
             model.private_score(X[:, :1], y, epsilon="0.1", ledger=ledger)
+
+
+class Slope(PrivateRegressor):
+    """A regressor that knows the answer, and pays for a count all the same."""
+
+    _kinds = ("pure",)
+
+    def __init__(self, *, epsilon=None, bounds=None, target_bounds=None, ledger=None):
+        self.epsilon, self.bounds, self.target_bounds, self.ledger = epsilon, bounds, target_bounds, ledger
+        self.delta = self.guarantee = self.rows = None
+        self.unit, self.max_rows, self.analyst = UNITS[0], 1, ""
+
+    def _learn(self, facts, release):
+        return {"n_": released_count(facts, release)[0]}
+
+    def predict(self, X):
+        return 10 * self._predicted(X).numbers[:, 0] + 1
+
+
+def test_a_regressor_is_scored():
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (3000, 1))
+    y = 10 * X[:, 0] + rng.normal(0, 2, 3000)
+    with seeded(4):
+        model = Slope(epsilon=1, bounds=(-1, 1), target_bounds=(-15, 15)).fit(X, y)
+        found = model.private_score(X, y, epsilon=1)
+    low, high = found.interval
+    assert low <= model.score(X, y, public=True) <= high
+    assert low > 0.7
+    assert high - low < 0.3
+    assert found.receipt is None
+    assert "R squared" in str(found)

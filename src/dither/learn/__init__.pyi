@@ -1,4 +1,3 @@
-from dither.learn.base.private_score import PrivateScore as PrivateScore
 from dither.learn.clusters.kmeans import KMeans as KMeans
 from dither.learn.linear.logistic_regression import LogisticRegression as LogisticRegression
 from dither.learn.naive_bayes import GaussianNB as GaussianNB

@@ -128,7 +128,7 @@ class GaussianNB(PrivateClassifier):
         return self.scaled_var_ * _halves(self.facts_) ** 2
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, in the order of `classes_`, a row each."""
+        """The probability of each class, in the order of `classes_`, for each row of `X`."""
         scores = self._joint(self._predicted(X))
         exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
         return exponentials / exponentials.sum(axis=1, keepdims=True)

@@ -120,14 +120,14 @@ class NearestCentroid(PrivateClassifier):
         return np.concatenate(parts, axis=1)
 
     def decision_function(self, X: Any) -> Any:
-        """How near each class is: minus the squared distance over twice the variance; of two, how much nearer the second."""
+        """How near each class is to rows of `X`: minus squared distance over twice the variance; of two, the difference."""
         u = one_hot(self._predicted(X), self.facts_.columns)
         apart = u[:, None, :] - self.scaled_centroids_[None]
         scores = -(apart**2).sum(axis=2) / (2 * self.scaled_variance_)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class if all were normal with the same variance, and equally frequent; a row each."""
+        """The probability of each class for rows of `X`, were all normal with the same variance, and equally frequent."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.stack([np.zeros_like(scores), scores], axis=1)

@@ -144,7 +144,7 @@ class PrivateSearch(BaseEstimator):
         return self._chosen(json.loads(stored), among, price, cells.names)
 
     def predict(self, X: Any) -> Any:
-        """What the chosen model predicts."""
+        """What the chosen model predicts for `X`."""
         check_is_fitted(self, "guarantee_")
         return self.best_model_.predict(X)
 

@@ -69,7 +69,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     ) -> PrivateScore:
         """The accuracy on private rows, at a price: right and wrong answers are counted with noise.
 
-        Each row is asked about alone, which takes about 0.1 ms a row: only then can no row change the answer of another.
+        Each row is asked about alone, at half a millisecond or so: only then can no row change the answer of another.
 
         Args:
             X: private rows, as `fit` takes them.

@@ -49,7 +49,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     ) -> PrivateScore:
         """R squared on private rows, at a price; targets and predictions are moved into `target_bounds`.
 
-        Each row is asked about alone, which takes about 0.1 ms a row: only then can no row change the answer of another.
+        Each row is asked about alone, at half a millisecond or so: only then can no row change the answer of another.
 
         Args:
             X: private rows, as `fit` takes them.

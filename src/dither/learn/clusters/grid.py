@@ -27,7 +27,7 @@ from dither.learn.base.rows import Rows, lattice_vectors, one_hot
 
 ROW_BITS, DIRECTION_BITS = 12, 14
 UNIT = 2.0 ** (ROW_BITS + DIRECTION_BITS)  # of z
-REACH = 3.0  # deviations on each side
+REACH = 2.5  # deviations on each side
 
 
 @frozen
@@ -77,7 +77,7 @@ def whole_box(facts: Facts, norm: float, sides: tuple[int, ...]) -> Grid:
 
 
 def released_directions(facts: Facts, release: Release, norm: float, share: Fraction, sides: tuple[int, ...]) -> Grid:
-    """The directions in which rows vary most, from noisy second moments, and a box of three deviations on each side."""
+    """The directions in which rows vary most, from noisy second moments, and a box of some deviations on each side."""
     width = facts.width + 1
     upper = np.triu_indices(width)
     weights = [Fraction(1) if a == b else Fraction(1, 2) for a, b in zip(*upper, strict=True)]

@@ -159,12 +159,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         return len(self.scaled_centers_)
 
     def predict(self, X: Any) -> Any:
-        """The number of the nearest centre, a row each."""
+        """The number of the nearest centre, for each row of `X`."""
         rows = self._predicted(X)
         return nearest(one_hot(rows, self.facts_.columns), self.scaled_centers_)
 
     def transform(self, X: Any) -> Any:
-        """The distance to each centre, in columns scaled to [-1, 1], a row each."""
+        """The distance to each centre, in columns scaled to [-1, 1], for each row of `X`."""
         u = one_hot(self._predicted(X), self.facts_.columns)
         return np.sqrt(((u[:, None, :] - self.scaled_centers_[None]) ** 2).sum(axis=2))
 
