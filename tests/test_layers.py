@@ -98,7 +98,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "learn": [
         ["base"],
         ["moments"],
-        ["linear"],
+        ["clusters", "linear", "search"],
+        ["naive_bayes", "nearest_centroid", "private_search", "suggest"],
     ],
     "query": [
         ["policy"],
