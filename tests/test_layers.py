@@ -99,7 +99,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["base"],
         ["moments"],
         ["clusters", "linear", "search"],
-        ["naive_bayes", "nearest_centroid", "private_search", "suggest"],
+        ["naive_bayes", "nearest_centroid", "private_search", "suggestion"],
     ],
     "query": [
         ["policy"],

@@ -7,4 +7,4 @@ from dither.learn.moments.standard_scaler import StandardScaler as StandardScale
 from dither.learn.naive_bayes import GaussianNB as GaussianNB
 from dither.learn.nearest_centroid import NearestCentroid as NearestCentroid
 from dither.learn.private_search import PrivateSearch as PrivateSearch
-from dither.learn.suggest import suggest as suggest
+from dither.learn.suggestion import suggest as suggest
