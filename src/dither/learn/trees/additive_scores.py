@@ -1,7 +1,7 @@
 """Scores of rows: a start and one public step for each group of a column, added up in whole numbers.
 
-A score is a function of its own row and of the steps. It is kept from one statistic to the next, and only the steps that came
-since are added: whole numbers, so it is the same as if all of them were added anew.
+A score is a function of its own row and of the steps. It is kept from one statistic to the next, and only the steps that
+came since are added: whole numbers, so it is the same as if all of them were added anew.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def bin_words(column: Column) -> list[str]:
     if isinstance(column, CategoryColumn):
         return [*map(str, column.values), "(not listed)"]
     edges = bin_edges(column.low, column.high)
-    return [f"{low:.4g} to {high:.4g}" for low, high in zip(edges, edges[1:], strict=False)]
+    return [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
 
 
 def bin_edges(low: float, high: float) -> list[float]:

@@ -5,22 +5,25 @@
     round, column in order:
         groups  of the bins, by random cuts or at random            from a public seed
         sums    of the residuals of rows, by group                  one of the equal parts
-        step    rate sum / (curvature x rows in the group + deviation of the noise), within 1, on the lattice of scores
+        step    0.7 of what it is expected to be, given the sum and its noise; on the lattice of scores
 
-Theorem. One row adds to the histogram a vector of L2 norm sqrt(columns), to the start and to each table of sums one of L2 norm
-at most `norm`, whatever it holds, and no other row's part changes.
+Theorem. One row adds to the histogram a vector of L2 norm sqrt(columns), to the start and to each table of sums one of L2
+norm at most `norm`, whatever it holds, and no other row's part changes.
 
-Proof. A row stands in one bin of each column, and in one group: bins come from its own cells, groups are public. Its residual is
-a function of its label, its bins and steps made of earlier releases, all whole numbers (`additive_scores.py`), of L2 norm at
-most `norm` (`residuals.py`). Sums are exact (`base/exact_sums.py`).
+Proof. A row stands in one bin of each column, and in one group: bins come from its own cells, groups are public. Its
+residual is a function of its label, its bins and steps made of earlier releases, all whole numbers (`additive_scores.py`),
+of L2 norm at most `norm` (`residuals.py`). Sums are exact (`base/exact_sums.py`).
 
-The number of rounds follows from n mu, n from the histogram. No early stop: nothing else depends on the data.
+Rounds, groups and noise are fixed before the first look at the data. No early stop. A step is S m / (m^2 + (s / t)^2): the
+mean of a normal step of deviation t, given a sum S = m step + noise of deviation s, where m is curvature x rows in the
+group. So noise is never taken for an effect, and the same setting serves few rows and many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,6 +42,8 @@ from dither.numeric.number import integer
 
 HISTOGRAM_SHARE = Fraction(1, 10)
 MOST_ROUNDS, MOST_LEAVES = 1000, 32
+RATE = 0.7
+LEAST_DEVIATION = 2.0**-30  # a group without rows has no step, however small the noise is
 
 
 @frozen
@@ -50,6 +55,7 @@ class Loss:
     unit: int  # a residual of 1
     score_unit: int  # a score of 1
     curvature: float  # by which a score of 1 changes the mean residual
+    spread: float  # of a step, as it is expected before data is there
     residuals: Callable[[Integers, Rows], Floats]
     start: Callable[[Rows], Integers]  # what the start is made of, a sum over rows
     start_size: int
@@ -68,7 +74,7 @@ class PrivateBoosting(PrivateEstimator):
         facts = super()._facts(cells, labels)
         for name, least, most in (("rounds", 1, MOST_ROUNDS), ("leaves", 2, MOST_LEAVES)):
             value = getattr(self, name)
-            if value is not None and integer(value, name=name, least=least) > most:
+            if integer(value, name=name, least=least) > most:
                 raise NumberError(name, value, f"it is at most {most}", f"{name}={most}")
         integer(self.structure_seed, name="structure_seed", least=0)
         return facts
@@ -77,16 +83,16 @@ class PrivateBoosting(PrivateEstimator):
         columns, rng = facts.columns, np.random.default_rng(int(self.structure_seed))
         weights = released_histogram(facts, release)
         n = float(facts.rows) if facts.rows is not None else max(1.0, float(np.mean([sum(one) for one in weights])))
-        weights = [np.maximum(one, 0.0) for one in weights]
-        rounds, leaves, rate = self._setting(facts, n)
+        weights, rounds = [np.maximum(one, 0.0) for one in weights], int(self.rounds)
         share = (1 - HISTOGRAM_SHARE) / (len(columns) * rounds + 1)
         start = release.gaussian(loss.start, (loss.start_size,), norm2=loss.start_norm**2, share=share)
         noise = float(release.variance(loss.start_norm**2, share)) ** 0.5
         scores = AdditiveScores(columns, np.rint(loss.intercepts(start, noise, n) * loss.score_unit).astype(np.int64))
         deviation = float(release.variance(loss.norm**2, share)) ** 0.5 / loss.unit
+        deviation = max(deviation, LEAST_DEVIATION)
         for _ in range(rounds):
             for at, column in enumerate(columns):
-                groups = random_groups(column, leaves, rng)
+                groups = random_groups(column, int(self.leaves), rng)
                 size = int(groups.max()) + 1
                 sums = release.gaussian(
                     lambda rows, at=at, groups=groups, size=size: group_sums(scores, loss, rows, at, groups, size),  # type: ignore[misc]
@@ -94,21 +100,15 @@ class PrivateBoosting(PrivateEstimator):
                     norm2=loss.norm**2,
                     share=share,
                 )
-                mass = np.bincount(groups, weights=weights[at], minlength=size)[:, None]
-                steps = np.clip(rate * (sums / loss.unit) / (loss.curvature * mass + deviation), -1.0, 1.0)
+                mass: Floats = np.bincount(groups, weights=weights[at], minlength=size).astype(np.float64)[:, None]
+                steps = RATE * shrunk_steps(sums / loss.unit, loss.curvature * mass, deviation, loss.spread)
                 scores.add(at, np.rint(steps * loss.score_unit).astype(np.int64)[groups])
         return fitted_shapes(scores, weights, loss.score_unit) | {"n_iter_": rounds}
 
-    def _setting(self, facts: Facts, n: float) -> tuple[int, int, float]:
-        """Rounds, leaves and rate: many small steps where there is much data beside the noise."""
-        strength = n * facts.price.mu / (facts.rows_per_person * facts.price.replacement)
-        rounds, leaves, rate = (5, 6, 1.5) if strength < 1000 else (20, 4, 0.7)
-        return int(self.rounds or rounds), int(self.leaves or leaves), rate
-
     def _expect(self, facts: Facts, n: int) -> list[str]:
         strength = n * facts.price.mu / (facts.rows_per_person * facts.price.replacement) / len(facts.columns)
-        rounds = self._setting(facts, n)[0]
-        words = [f"{rounds} rounds over {len(facts.columns)} columns: {rounds * len(facts.columns) + 1} sums and a histogram"]
+        sums = self.rounds * len(facts.columns) + 1
+        words = [f"{self.rounds} rounds over {len(facts.columns)} columns: a histogram of each, and {sums} sums"]
         if strength < 5:
             words.append("noise exceeds signal at this size: a forest does better")
         elif strength < 50:
@@ -128,7 +128,7 @@ def released_histogram(facts: Facts, release: Release) -> list[Floats]:
         return exact_bins(places, None, int(offsets[-1]))
 
     found = release.gaussian(histogram, (int(offsets[-1]),), norm2=len(sizes), share=HISTOGRAM_SHARE)
-    return [found[low:high].astype(np.float64) for low, high in zip(offsets, offsets[1:], strict=False)]
+    return [found[low:high].astype(np.float64) for low, high in pairwise(offsets)]
 
 
 def group_sums(scores: AdditiveScores, loss: Loss, rows: Rows, column: int, groups: Integers, size: int) -> Integers:
@@ -137,6 +137,12 @@ def group_sums(scores: AdditiveScores, loss: Loss, rows: Rows, column: int, grou
     residuals, group = loss.residuals(found, rows), groups[bins[:, column]]
     sums = [exact_bins(group, residuals[:, output], size, loss.norm) for output in range(loss.outputs)]
     return np.stack(sums, axis=1)
+
+
+def shrunk_steps(sums: Floats, mass: Floats, deviation: float, spread: float) -> Floats:
+    """sum / mass, drawn to zero by the noise: what a step of that spread is expected to be; within 4 spreads."""
+    steps = sums * mass / (mass**2 + (deviation / spread) ** 2)
+    return np.clip(steps, -4 * spread, 4 * spread)
 
 
 def fitted_shapes(scores: AdditiveScores, weights: list[Floats], unit: int) -> dict[str, Any]:

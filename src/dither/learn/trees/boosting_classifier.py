@@ -1,7 +1,7 @@
 """Boosting of functions of one column for classes: an additive model whose every part can be drawn.
 
-Theorem and proof are in `boosting.py`. Two classes have one score, more have one each; the residuals of a row have L2 norm at
-most 1 together (`residuals.py`), so more classes cost no more. The start is the counts of the classes: L2 norm 1.
+Theorem and proof are in `boosting.py`. Two classes have one score, more have one each; the residuals of a row have L2 norm
+at most 1 together (`residuals.py`), so more classes cost no more. The start is the counts of the classes: L2 norm 1.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
 
 CURVATURE = 0.18  # of the logistic loss, about p (1 - p)
+SPREAD = 0.35  # of a step in log-odds
 
 
 class BoostingClassifier(AdditiveModel, PrivateClassifier):
@@ -38,8 +39,8 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
         guarantee: the price in another way: `dither.zcdp`, `dither.gdp` or `dither.approx`.
         bounds: the public range of each column: `(low, high)`, or by column pairs and lists of categories.
         classes: the public list of labels. Rows with another label are left out.
-        rounds: how often all columns get a step; left out, 5 or 20 by the number of rows and the price.
-        leaves: the groups of a step; left out, 6 or 4 likewise.
+        rounds: how often each column gets a step.
+        leaves: into how many groups a step cuts its column.
         structure_seed: the public seed of the groups; they do not depend on the data.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
@@ -72,8 +73,8 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
         guarantee: Guarantee | None = None,
         bounds: BoundsLike = None,
         classes: ClassesLike = None,
-        rounds: int | None = None,
-        leaves: int | None = None,
+        rounds: int = 20,
+        leaves: int = 4,
         structure_seed: int = 0,
         unit: UnitLike = "add/remove one person",
         max_rows: int = 1,
@@ -107,6 +108,7 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
             unit=UNIT,
             score_unit=2**SCORE_BITS,
             curvature=CURVATURE,
+            spread=SPREAD,
             residuals=two_class_residuals if count == 2 else class_residuals,
             start=class_counts,
             start_size=count,
@@ -134,6 +136,6 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
 
 def class_intercepts(counts: Integers, deviation: float, n: float) -> Floats:
     """Log-odds of the second class, or logarithms of the shares of all, drawn towards equal ones by the noise."""
-    shares = np.maximum(counts, 0.0) + deviation
+    shares = np.maximum(counts, 0.0) + max(deviation, 0.5)
     logs = np.log(shares / shares.sum())
     return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()

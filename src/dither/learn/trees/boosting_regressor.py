@@ -1,7 +1,7 @@
 """Boosting of functions of one column for a number: an additive model whose every part can be drawn.
 
-Theorem and proof are in `boosting.py`. Residuals are cut to half of the range of the target. The start is the sum of the target
-as u between -1 and 1: L2 norm at most 1, as theirs.
+Theorem and proof are in `boosting.py`. Residuals are cut to half of the range of the target. The start is the sum of the
+target as u between -1 and 1: L2 norm at most 1, as theirs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
 
+SPREAD = 0.04  # of a step, where the range of the target is 2
+
 
 class BoostingRegressor(AdditiveModel, PrivateRegressor):
     """Boosting for a number, an additive model that explains itself, (epsilon, delta)-differentially private.
@@ -35,8 +37,8 @@ class BoostingRegressor(AdditiveModel, PrivateRegressor):
         guarantee: the price in another way: `dither.zcdp`, `dither.gdp` or `dither.approx`.
         bounds: the public range of each column: `(low, high)`, or by column pairs and lists of categories.
         target_bounds: the public range of the target. What lies beyond is moved to the bound.
-        rounds: how often all columns get a step; left out, 5 or 20 by the number of rows and the price.
-        leaves: the groups of a step; left out, 6 or 4 likewise.
+        rounds: how often each column gets a step.
+        leaves: into how many groups a step cuts its column.
         structure_seed: the public seed of the groups; they do not depend on the data.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
@@ -69,8 +71,8 @@ class BoostingRegressor(AdditiveModel, PrivateRegressor):
         guarantee: Guarantee | None = None,
         bounds: BoundsLike = None,
         target_bounds: tuple[float, float] | None = None,
-        rounds: int | None = None,
-        leaves: int | None = None,
+        rounds: int = 20,
+        leaves: int = 4,
         structure_seed: int = 0,
         unit: UnitLike = "add/remove one person",
         max_rows: int = 1,
@@ -99,6 +101,7 @@ class BoostingRegressor(AdditiveModel, PrivateRegressor):
             unit=TARGET_UNIT,
             score_unit=TARGET_UNIT,
             curvature=1.0,
+            spread=SPREAD,
             residuals=target_residuals,
             start=target_sum,
             start_size=1,

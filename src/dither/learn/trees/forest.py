@@ -1,7 +1,7 @@
 """What forests share: parameters, the number of trees by a public rule, the noise that it is cheaper in, the release.
 
-Theorem. Let every row add to each tree a vector of whole numbers at one leaf, of L1 norm at most a. The table of all trees is
-a sum over rows of vectors of L1 norm at most a x trees and of L2 norm at most a x sqrt(trees), whatever a row holds.
+Theorem. Let every row add to each tree a vector of whole numbers at one leaf, of L1 norm at most a. The table of all trees
+is a sum over rows of vectors of L1 norm at most a x trees and of L2 norm at most a x sqrt(trees), whatever a row holds.
 
 Proof. The leaf of a row is found by comparisons of its own cells with public numbers (`random_trees.py`), so no other row's
 leaf changes. Vectors in different trees stand in different coordinates: L1 norms add, and so do squares of L2 norms, each of
@@ -103,7 +103,7 @@ class PrivateForest(PrivateEstimator):
 
 
 def known_rows(facts: Facts, release: Release) -> tuple[float, Fraction]:
-    """n, and the share of the price that it took. A hundredth of epsilon has noise of 141 / epsilon: too much for the rule."""
+    """n, and the share of the price that it took. A hundredth of epsilon is too little for the rule, see COUNT_SHARE."""
     if facts.rows is not None or facts.price.kind == "gaussian":
         return released_count(facts, release)
     return float(released_counts(release, COUNT_SHARE)), COUNT_SHARE

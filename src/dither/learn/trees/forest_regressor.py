@@ -4,8 +4,8 @@
     shares   k of the whole in each leaf, drawn towards those of its parents                            (`path_shrinkage.py`)
     predict  the mean over trees of the leaf's share, between the bounds
 
-The two numbers of a row are not negative and add up to 2^16, so one row adds 2^16 in L1 norm and at most that in L2 norm. The
-number of trees follows from n epsilon, n public or released with noise. Nothing else depends on the data.
+The two numbers of a row are not negative and add up to 2^16, so one row adds 2^16 in L1 norm and at most that in L2 norm.
+The number of trees follows from n epsilon, n public or released with noise. Nothing else depends on the data.
 """
 
 from __future__ import annotations

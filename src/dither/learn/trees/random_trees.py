@@ -1,7 +1,8 @@
 """Random trees: each split is a column and a cut that were drawn without a look at the data, from a public seed.
 
-A split of numbers cuts the box of its node in the middle half of one side; a split of categories sends a random half of those
-that are left to the right. A category that is in no list goes to the left. Which leaf a row reaches depends on the row alone.
+A split of numbers cuts the box of its node in the middle half of one side; a split of categories sends a random half of
+those that are left to the right. A category that is in no list goes to the left. Which leaf a row reaches depends on the row
+alone.
 """
 
 from __future__ import annotations
@@ -80,9 +81,7 @@ def _grow(trees: RandomTrees, columns: Sequence[Column], tree: int, node: int, c
     """Draw the split of a node and of those below it."""
     if node >= trees.column.shape[1]:
         return
-    open_columns = [
-        at for at, column in enumerate(columns) if not isinstance(column, CategoryColumn) or len(cell[at]) > 1
-    ]
+    open_columns = [at for at, column in enumerate(columns) if not isinstance(column, CategoryColumn) or len(cell[at]) > 1]
     left = right = cell
     if open_columns:  # otherwise everybody goes to the left: the cut is 1
         at = open_columns[int(rng.integers(len(open_columns)))]
@@ -99,7 +98,7 @@ def _grow(trees: RandomTrees, columns: Sequence[Column], tree: int, node: int, c
             cut = low + (high - low) * (0.25 + float(rng.random()) / 2)
             trees.cut[tree, node] = cut
             sides = (low, cut), (cut, high)
-        left, right = (cell[:at] + (side,) + cell[at + 1 :] for side in sides)
+        left, right = ((*cell[:at], side, *cell[at + 1 :]) for side in sides)
     elif not any(not isinstance(column, CategoryColumn) for column in columns):
         trees.is_number[tree, node] = False
     _grow(trees, columns, tree, 2 * node + 1, left, rng)

@@ -1,8 +1,8 @@
 """Residuals of rows in whole numbers: how far a label or a target is from what the scores say. Each from its own row.
 
-    two classes     y - p, p from a table of the score in steps of 2^-10: |r| <= 2^15, since p is between 0 and 2^15
-    more classes    (1 at the label) - p, p the softmax of the scores, cut to |r|_2 <= 2^15
-    a number        target - score, cut to half of the range of the target: |r| <= 2^14
+two classes     y - p, p from a table of the score in steps of 2^-10: |r| <= 2^15, since p is between 0 and 2^15
+more classes    (1 at the label) - p, p the softmax of the scores, cut to |r|_2 <= 2^15
+a number        target - score, cut to half of the range of the target: |r| <= 2^14
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Shape functions: what an additive model says of each column, in words and as charts.
 
-A score is the intercept and one effect of each column. Effects are made of released numbers alone, so to show all of them costs
-nothing.
+A score is the intercept and one effect of each column. Effects are made of released numbers alone, so to show all of them
+costs nothing.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ class AdditiveModel(PrivateBoosting):
         return total
 
     def explain(self) -> str:
-        """What was released, at which price; and the shape functions: of each column its importance and the effect of each bin.
+        """What was released, at which price; and the shape functions: of each column its importance, and effects by bin.
 
-        Bins beside each other with the same effects stand in one line.
+        Bins of numbers beside each other with the same effects stand in one line.
         """
         check_is_fitted(self, "guarantee_")
         outputs = self._output_names()
         lines = [super().explain(), "", "A score is the intercept and one effect of each column."]
-        lines += [f"Intercept  {', '.join(f'{name}: {value:+.3f}' for name, value in zip(outputs, self.intercept_, strict=True))}"]
+        starts = [f"{name}: {value:+.3f}" for name, value in zip(outputs, self.intercept_, strict=True)]
+        lines.append(f"Intercept  {', '.join(starts)}")
         for at in np.argsort(-self.importances_, kind="stable"):
             name, column = self.facts_.names[at], self.facts_.columns[at]
             lines += ["", f"{name}: importance {self.importances_[at]:.3f}, the mean size of its effects"]
@@ -57,7 +58,7 @@ class AdditiveModel(PrivateBoosting):
             words = bin_words(column) if isinstance(column, CategoryColumn) else None
             for low, high in _runs(self.shapes_[at], merged=words is None):
                 if words is None:
-                    edges = bin_edges(column.low, column.high)  # type: ignore[union-attr]
+                    edges = bin_edges(column.low, column.high)
                     shown = f"{edges[low]:.4g} to {edges[high]:.4g}"
                 else:
                     shown = words[low]
