@@ -83,7 +83,7 @@ class PrivateBoosting(PrivateEstimator):
         columns, rng = facts.columns, np.random.default_rng(int(self.structure_seed))
         weights = released_histogram(facts, release)
         n = float(facts.rows) if facts.rows is not None else max(1.0, float(np.mean([sum(one) for one in weights])))
-        weights, rounds = [np.maximum(one, 0.0) for one in weights], int(self.rounds)
+        rounds = int(self.rounds)
         share = (1 - HISTOGRAM_SHARE) / (len(columns) * rounds + 1)
         start = release.gaussian(loss.start, (loss.start_size,), norm2=loss.start_norm**2, share=share)
         noise = float(release.variance(loss.start_norm**2, share)) ** 0.5
@@ -100,7 +100,7 @@ class PrivateBoosting(PrivateEstimator):
                     norm2=loss.norm**2,
                     share=share,
                 )
-                mass: Floats = np.bincount(groups, weights=weights[at], minlength=size).astype(np.float64)[:, None]
+                mass = group_mass(weights[at], groups, size)
                 steps = RATE * shrunk_steps(sums / loss.unit, loss.curvature * mass, deviation, loss.spread)
                 scores.add(at, np.rint(steps * loss.score_unit).astype(np.int64)[groups])
         return fitted_shapes(scores, weights, loss.score_unit) | {"n_iter_": rounds}
@@ -139,6 +139,12 @@ def group_sums(scores: AdditiveScores, loss: Loss, rows: Rows, column: int, grou
     return np.stack(sums, axis=1)
 
 
+def group_mass(weights: Floats, groups: Integers, size: int) -> Floats:
+    """Rows by group, from the released histogram; cut at zero after the bins are added up, so noise does not pile up."""
+    found: Floats = np.bincount(groups, weights=weights, minlength=size).astype(np.float64)
+    return np.maximum(found, 0.0)[:, None]
+
+
 def shrunk_steps(sums: Floats, mass: Floats, deviation: float, spread: float) -> Floats:
     """sum / mass, drawn to zero by the noise: what a step of that spread is expected to be; within 4 spreads."""
     steps = sums * mass / (mass**2 + (deviation / spread) ** 2)
@@ -148,7 +154,8 @@ def shrunk_steps(sums: Floats, mass: Floats, deviation: float, spread: float) ->
 def fitted_shapes(scores: AdditiveScores, weights: list[Floats], unit: int) -> dict[str, Any]:
     """Effects of columns around their mean over released rows, their importances, and the intercepts."""
     shapes, intercepts, importances = [], scores.start / unit, []
-    for shape, weight in zip(scores.shapes(), weights, strict=True):
+    for shape, released in zip(scores.shapes(), weights, strict=True):
+        weight = np.maximum(released, 0.0)
         part = weight / weight.sum() if weight.sum() > 0 else np.full(len(weight), 1 / len(weight))
         middle = part @ (shape / unit)
         shapes.append(shape / unit - middle)

@@ -47,7 +47,7 @@ class PrivateForest(PrivateEstimator):
         facts = super()._facts(cells, labels)
         for name, most in (("trees", MOST_TREES), ("depth", MOST_DEPTH)):
             value = getattr(self, name)
-            if value is not None and integer(value, name=name, least=1) > most:
+            if not (name == "trees" and value is None) and integer(value, name=name, least=1) > most:
                 raise NumberError(name, value, f"it is at most {most}", f"{name}={most}")
         integer(self.structure_seed, name="structure_seed", least=0)
         if facts.price.kind == "gaussian" and self._pure_pays(facts):
