@@ -17,7 +17,7 @@ from dither.learn.base.columns import read_bounds
 from dither.learn.base.rows import Rows
 from dither.learn.trees import forest
 from dither.learn.trees.forest_regressor import TARGET_STEPS
-from dither.learn.trees.path_shrinkage import shrunk_shares
+from dither.learn.trees.path_shrinkage import pooled_shares, shrunk_shares
 from dither.learn.trees.random_trees import random_trees
 from dither.noise.laplace import DiscreteLaplace
 from dither.testing import seeded
@@ -46,7 +46,7 @@ def test_the_law_of_a_release_by_enumeration(unit):
 
 
 def test_the_law_where_a_released_count_chooses_the_number_of_trees():
-    counts = [-5, 0, 1, 29, 30, 249, 250, 5000]
+    counts = [-5, 39, 40, 250]
     assert largest_epsilon(classifier(), DOMAIN, 2, counts, NEAR) == 1
     assert largest_epsilon(classifier(unit=UNITS[1]), DOMAIN, 2, counts, NEAR) <= 1  # a replacement leaves the count alone
 
@@ -158,9 +158,23 @@ def test_categories_alone_and_a_list_of_one():
 
 def test_shares_follow_counts_where_there_is_no_noise_and_parents_where_there_is():
     counts = np.array([[[90.0, 10.0], [0.0, 100.0]]])
-    assert shrunk_shares(counts, 1e-9) == pytest.approx(np.array([[[0.9, 0.1], [0.0, 1.0]]]), abs=1e-6)
-    noisy = shrunk_shares(counts, 1e9)
-    assert noisy == pytest.approx(np.full((1, 2, 2), 0.5), abs=1e-3)
+    leaves, roots = shrunk_shares(counts, 1e-9)
+    assert leaves == pytest.approx(np.array([[[0.9, 0.1], [0.0, 1.0]]]), abs=1e-6)
+    assert roots == pytest.approx(np.array([[0.45, 0.55]]), abs=1e-6)
+    assert pooled_shares(counts, 1e-9) == pytest.approx(np.array([0.45, 0.55]), abs=1e-6)
+    leaves, roots = shrunk_shares(counts, 1e9)
+    assert leaves == pytest.approx(np.full((1, 2, 2), 0.5), abs=1e-3)
+    assert pooled_shares(counts, 1e9) == pytest.approx(np.full(2, 0.5), abs=1e-3)
+
+
+def test_a_rare_class_is_predicted_by_many_trees():
+    """A sum of logarithms of shares counts the prior once a tree, and would never predict it."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (20_000, 3))
+    label = np.where(X[:, 0] > 0.75, "rare", "often")
+    with warnings.catch_warnings(action="ignore"), seeded(4):
+        model = ForestClassifier(epsilon=3, bounds=(-1, 1), classes=["often", "rare"], trees=30, depth=6).fit(X, label)
+    assert 0.05 < (model.predict(X) == "rare").mean() < 0.25
 
 
 def test_few_rows_are_learnt_from():

@@ -30,7 +30,7 @@ from dither.numeric.number import integer
 from dither.privacy.guarantee.approx import Approx
 
 MOST_TREES, MOST_DEPTH = 1000, 12
-COUNT_SHARE = Fraction(1, 20)  # of epsilon; n epsilon has noise of deviation 28, and the rule asks for 30 or 250
+COUNT_SHARE = Fraction(1, 20)  # of epsilon; n epsilon has noise of deviation 28, and the rule asks for 40 or 250
 GAUSSIAN_TREES = 30  # from here on Gaussian noise is the smaller one
 
 
@@ -60,8 +60,7 @@ class PrivateForest(PrivateEstimator):
             return False
         if self.trees is not None:
             return bool(self.trees < GAUSSIAN_TREES)
-        price = read_price(self.epsilon, self.delta, self.guarantee, self.unit, ("pure",))
-        return facts.rows is not None and tree_count(evolve(facts, price=price), facts.rows) < GAUSSIAN_TREES
+        return facts.rows is not None and tree_count(facts, facts.rows) < GAUSSIAN_TREES
 
     def _release_leaves(
         self, facts: Facts, release: Release, values: Callable[[Rows], Integers], size: int, largest: int
@@ -118,8 +117,8 @@ def tree_count(facts: Facts, n: float) -> int:
     """More trees where noise is small: from n and the price."""
     strength = n * strength_of_a_row(facts)
     if facts.price.kind == "gaussian":
-        return 3 if strength < 30 else 10 if strength < 120 else 30
-    return 1 if strength < 30 else 3 if strength < 250 else 10 if strength < 4000 else 30
+        return 3 if strength < 30 else 10 if strength < 120 else 30 if strength < 500 else 100
+    return 1 if strength < 40 else 3 if strength < 250 else 10 if strength < 4000 else 30
 
 
 def leaf_sums(trees: RandomTrees, rows: Rows, values: Integers) -> Integers:

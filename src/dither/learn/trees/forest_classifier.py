@@ -2,7 +2,10 @@
 
     values   one count at the class of the row: L1 norm 1 a tree, so `trees` in all            (`forest.py`)
     shares   of the classes in each leaf, drawn towards those of its parents                   (`path_shrinkage.py`)
-    predict  the sum over trees of the logarithm of the leaf's share
+    prior    the shares of the classes among all rows, from all trees
+    predict  log prior + t^-0.6 x the sum over t trees of log (share in the leaf / share at the root)
+
+A plain sum of the logarithms would count the prior once a tree: with 30 trees a rare class was never predicted.
 
 The number of trees follows from n epsilon, n public or released with noise. Nothing else depends on the data.
 """
@@ -21,13 +24,14 @@ from dither.learn.base.release import Release
 from dither.learn.base.rows import Rows
 from dither.learn.base.targets import ClassesLike
 from dither.learn.trees.forest import PrivateForest
-from dither.learn.trees.path_shrinkage import shrunk_shares
+from dither.learn.trees.path_shrinkage import pooled_shares, shrunk_shares
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
 
 LEAST_SHARE = 1e-3  # a leaf forbids no class
+POWER = 0.6  # trees say much of the same: t of them weigh as t^0.4
 
 
 class ForestClassifier(PrivateForest, PrivateClassifier):
@@ -104,12 +108,19 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
             return (rows.labels[:, None] == np.arange(classes)).astype(np.int64)
 
         trees, counts, deviation = self._release_leaves(facts, release, one_hot, classes, 1)
-        return {"trees_": trees, "leaf_shares_": shrunk_shares(counts, deviation), "n_trees_": trees.count}
+        leaves, roots = shrunk_shares(counts, deviation)
+        prior = pooled_shares(counts, deviation)
+        return {
+            "trees_": trees,
+            "n_trees_": trees.count,
+            "prior_": np.log(np.maximum(prior, LEAST_SHARE)),
+            "evidence_": np.log(np.maximum(leaves, LEAST_SHARE)) - np.log(np.maximum(roots, LEAST_SHARE))[:, None, :],
+        }
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of `classes_`, a row each."""
         rows = self._predicted(X)
-        logs = np.log(np.maximum(self.leaf_shares_, LEAST_SHARE))
-        scores = sum(logs[tree][self.trees_.leaves(rows, tree)] for tree in range(self.n_trees_))
+        told = sum(self.evidence_[tree][self.trees_.leaves(rows, tree)] for tree in range(self.n_trees_))
+        scores = self.prior_ + told * float(self.n_trees_) ** -POWER
         exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
         return exponentials / exponentials.sum(axis=1, keepdims=True)

@@ -99,7 +99,7 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         trees, sums, deviation = self._release_leaves(facts, release, target_pairs, 2, TARGET_STEPS)
-        return {"trees_": trees, "leaf_shares_": shrunk_shares(sums, deviation)[:, :, 0], "n_trees_": trees.count}
+        return {"trees_": trees, "leaf_shares_": shrunk_shares(sums, deviation)[0][:, :, 0], "n_trees_": trees.count}
 
     def predict(self, X: Any) -> Any:
         """The target, a row each."""
