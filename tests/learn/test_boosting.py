@@ -149,7 +149,7 @@ def test_bins_and_groups():
     assert bins[:, 0].min() == 0
     assert bins[:, 0].max() == 31
     assert bin_words(columns[1]) == ["x", "y", "(not listed)"]
-    assert bin_words(columns[0])[0] == "0 to 0.3125"
+    assert bin_words(read_bounds([[1, "1"]], None, 1)[0]) == ["0: 1", "1: 1", "2: (not listed)"]
     rng = np.random.default_rng(0)
     for _ in range(20):
         numbers, categories = (random_groups(column, 4, rng) for column in columns)
@@ -228,6 +228,8 @@ def test_explain_tells_every_shape(fitted):
     text = classes.explain()
     assert "x0: importance" in text
     assert "(not listed)" in text
+    assert "log-odds" in text
+    assert "0 to 0.3125" in text
     assert text.index("x0: importance") < text.index("x1: importance")
     assert len(text.splitlines()[-1]) < 100
     assert "Intercept  target: " in number.explain()

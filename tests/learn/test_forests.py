@@ -118,7 +118,16 @@ def test_the_noise_that_is_smaller_is_chosen_before_the_charge(changed, kind):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"trees": 0}, {"trees": 1001}, {"trees": 2.5}, {"depth": 0}, {"depth": 13}, {"depth": None}, {"structure_seed": -1}],
+    [
+        {"trees": 0},
+        {"trees": 1001},
+        {"trees": 2.5},
+        {"depth": 0},
+        {"depth": 13},
+        {"depth": None},
+        {"depth": 12, "trees": 1000},
+        {"structure_seed": -1},
+    ],
     ids=str,
 )
 def test_parameters_are_refused_before_the_charge(changed):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -46,12 +45,10 @@ def random_groups(column: Column, count: int, rng: np.random.Generator) -> Integ
     return np.cumsum(starts)
 
 
-def bin_words(column: Column) -> list[str]:
-    """What each bin holds, in words."""
-    if isinstance(column, CategoryColumn):
-        return [*map(str, column.values), "(not listed)"]
-    edges = bin_edges(column.low, column.high)
-    return [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
+def bin_words(column: CategoryColumn) -> list[str]:
+    """What each bin of a list holds: its value, and last what is in no list. Values that read alike get their places."""
+    names = [*map(str, column.values), "(not listed)"]
+    return names if len(set(names)) == len(names) else [f"{place}: {name}" for place, name in enumerate(names)]
 
 
 def bin_edges(low: float, high: float) -> list[float]:

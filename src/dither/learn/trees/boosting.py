@@ -103,14 +103,17 @@ class PrivateBoosting(PrivateEstimator):
                 mass = group_mass(weights[at], groups, size)
                 steps = RATE * shrunk_steps(sums / loss.unit, loss.curvature * mass, deviation, loss.spread)
                 scores.add(at, np.rint(steps * loss.score_unit).astype(np.int64)[groups])
-        return fitted_shapes(scores, weights, loss.score_unit) | {"n_iter_": rounds}
+        return fitted_shapes(scores, weights, loss.score_unit) | {
+            "n_iter_": rounds,
+            "histogram_deviation_": float(release.variance(len(columns), HISTOGRAM_SHARE)) ** 0.5,
+        }
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         strength = n * facts.price.mu / (facts.rows_per_person * facts.price.replacement) / len(facts.columns)
         sums = self.rounds * len(facts.columns) + 1
         words = [f"{self.rounds} rounds over {len(facts.columns)} columns: a histogram of each, and {sums} sums"]
         if strength < 5:
-            words.append("noise exceeds signal at this size: a forest does better")
+            words.append("noise exceeds signal at this size: a forest of one tree does better")
         elif strength < 50:
             words.append("noise is felt at this size: a forest or a linear model may do better")
         else:
@@ -161,4 +164,9 @@ def fitted_shapes(scores: AdditiveScores, weights: list[Floats], unit: int) -> d
         shapes.append(shape / unit - middle)
         intercepts = intercepts + middle
         importances.append(float((part @ np.abs(shapes[-1])).mean()))
-    return {"shapes_": shapes, "intercept_": intercepts, "importances_": np.array(importances)}
+    return {
+        "shapes_": shapes,
+        "histograms_": weights,
+        "intercept_": intercepts,
+        "importances_": np.array(importances),
+    }

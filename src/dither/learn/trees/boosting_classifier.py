@@ -128,6 +128,9 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
         exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
         return exponentials / exponentials.sum(axis=1, keepdims=True)
 
+    def _score_words(self) -> str:
+        return "log-odds" if len(self.classes_) == 2 else "the logarithm of a probability, but for a constant"
+
     def _output_names(self) -> list[str]:
         return [str(one) for one in self.classes_[-1:]] if len(self.classes_) == 2 else [str(one) for one in self.classes_]
 

@@ -122,6 +122,9 @@ class BoostingRegressor(AdditiveModel, PrivateRegressor):
         assert target is not None
         return np.clip(scores, target.low, target.high)
 
+    def _score_words(self) -> str:
+        return "the target, in its own units"
+
     def _output_names(self) -> list[str]:
         return ["target"]
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import evolve
 
-from dither.errors import NumberError
+from dither.errors import NumberError, SizeError
 from dither.learn.base.cells import Cells, Floats, Integers
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
@@ -29,7 +29,7 @@ from dither.learn.trees.random_trees import RandomTrees, random_trees
 from dither.numeric.number import integer
 from dither.privacy.guarantee.approx import Approx
 
-MOST_TREES, MOST_DEPTH = 1000, 12
+MOST_TREES, MOST_DEPTH, MOST_NUMBERS = 1000, 12, 2**22  # the last: numbers of one release
 COUNT_SHARE = Fraction(1, 20)  # of epsilon; n epsilon has noise of deviation 28, and the rule asks for 40 or 250
 GAUSSIAN_TREES = 30  # from here on Gaussian noise is the smaller one
 
@@ -50,6 +50,9 @@ class PrivateForest(PrivateEstimator):
             if not (name == "trees" and value is None) and integer(value, name=name, least=1) > most:
                 raise NumberError(name, value, f"it is at most {most}", f"{name}={most}")
         integer(self.structure_seed, name="structure_seed", least=0)
+        if most_trees(facts, self.depth) < (1 if self.trees is None else self.trees):
+            why = f"trees x leaves x classes or categories is at most {MOST_NUMBERS}"
+            raise SizeError("depth", self.depth, why, "a smaller depth, or fewer trees")
         if facts.price.kind == "gaussian" and self._pure_pays(facts):
             return evolve(facts, price=read_price(self.epsilon, self.delta, self.guarantee, self.unit, ("pure",)))
         return facts
@@ -69,7 +72,7 @@ class PrivateForest(PrivateEstimator):
         count, spent = self.trees, Fraction(0)
         if count is None:
             n, spent = known_rows(facts, release)
-            count = tree_count(facts, n)
+            count = min(tree_count(facts, n), most_trees(facts, int(self.depth)))
         trees = random_trees(facts.columns, int(count), int(self.depth), int(self.structure_seed))
         shape, share = (trees.count, trees.leaf_count, size), 1 - spent
 
@@ -88,7 +91,8 @@ class PrivateForest(PrivateEstimator):
         strength = n * strength_of_a_row(facts)
         words = [f"{self.trees or tree_count(facts, n)} trees of depth {self.depth}"]
         if strength < 30:
-            words.append("noise exceeds signal at this size: hardly better than chance")
+            nothing = "the mean" if self._supervision == "target" else "chance"
+            words.append(f"noise is as large as the signal at this size: better than {nothing}, but not by much")
         elif strength < 250:
             words.append("noise is felt at this size")
         else:
@@ -108,8 +112,14 @@ def known_rows(facts: Facts, release: Release) -> tuple[float, Fraction]:
     return float(released_counts(release, COUNT_SHARE)), COUNT_SHARE
 
 
+def most_trees(facts: Facts, depth: int) -> int:
+    """How many trees fit into one release."""
+    width = max([2, len(facts.classes), *(column.width for column in facts.columns)])
+    return MOST_NUMBERS // (2**depth * width)
+
+
 def strength_of_a_row(facts: Facts) -> float:
-    """What one row weighs beside the noise of a tree: epsilon, or what Gaussian noise of that size would be."""
+    """What one row weighs beside the noise: epsilon or mu, less where a person has several rows or is replaced."""
     return facts.price.mu / (facts.rows_per_person * facts.price.replacement)
 
 

@@ -46,7 +46,7 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
         guarantee: the price in another way: `dither.pure`, `dither.approx`, `dither.zcdp` or `dither.gdp`.
         bounds: the public range of each column: `(low, high)`, or by column pairs and lists of categories.
         classes: the public list of labels. Rows with another label are left out.
-        trees: how many trees; left out, 1, 3, 10 or 30 by the number of rows and the price.
+        trees: how many trees; left out, 1 to 30 by the number of rows and the price, to 100 of Gaussian noise.
         depth: how many splits lead to a leaf.
         structure_seed: the public seed that trees are drawn from; they do not depend on the data.
         unit: whom it protects.

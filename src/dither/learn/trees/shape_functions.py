@@ -12,7 +12,7 @@ import numpy as np
 
 from dither.extras import needs
 from dither.learn.base.cells import Floats
-from dither.learn.base.columns import CategoryColumn
+from dither.learn.base.columns import CategoryColumn, Column
 from dither.learn.trees.bins import bin_edges, bin_words, row_bins
 from dither.learn.trees.boosting import PrivateBoosting
 from dither.table import table
@@ -23,7 +23,7 @@ with needs("dither[learn]"):
 if TYPE_CHECKING:
     import altair
 
-CHARTS_ABREAST = 3
+CHARTS_ABREAST, CHART_WIDTH, LETTER_WIDTH = 3, 220, 14
 
 
 class AdditiveModel(PrivateBoosting):
@@ -31,6 +31,10 @@ class AdditiveModel(PrivateBoosting):
 
     def _output_names(self) -> list[str]:
         """What each score is about."""
+        raise NotImplementedError
+
+    def _score_words(self) -> str:
+        """What a score means."""
         raise NotImplementedError
 
     def _scores(self, X: Any) -> Floats:
@@ -44,26 +48,26 @@ class AdditiveModel(PrivateBoosting):
     def explain(self) -> str:
         """What was released, at which price; and the shape functions: of each column its importance, and effects by bin.
 
-        Bins of numbers beside each other with the same effects stand in one line.
+        Bins of numbers beside each other with the same effects stand in one line. The rows of a bin have noise too: an
+        effect that rests on few of them is that of bins which shared its groups.
         """
         check_is_fitted(self, "guarantee_")
         outputs = self._output_names()
-        lines = [super().explain(), "", "A score is the intercept and one effect of each column."]
         starts = [f"{name}: {value:+.3f}" for name, value in zip(outputs, self.intercept_, strict=True)]
+        lines = [super().explain(), "", f"A score is the intercept and one effect of each column: {self._score_words()}."]
+        lines += [f"Rows in bins have noise of deviation {self.histogram_deviation_:.0f} each."]
         lines.append(f"Intercept  {', '.join(starts)}")
         for at in np.argsort(-self.importances_, kind="stable"):
-            name, column = self.facts_.names[at], self.facts_.columns[at]
-            lines += ["", f"{name}: importance {self.importances_[at]:.3f}, the mean size of its effects"]
-            found = [[name, *outputs]]
-            words = bin_words(column) if isinstance(column, CategoryColumn) else None
-            for low, high in _runs(self.shapes_[at], merged=words is None):
-                if words is None:
-                    edges = bin_edges(column.low, column.high)
-                    shown = f"{edges[low]:.4g} to {edges[high]:.4g}"
-                else:
-                    shown = words[low]
-                found.append([shown, *(f"{effect:+.3f}" for effect in self.shapes_[at][low])])
-            lines += table(found, rule=1)
+            name, column, shape = self.facts_.names[at], self.facts_.columns[at], self.shapes_[at]
+            found = [[name, "rows", *outputs]]
+            for low, high in _runs(shape, merged=not isinstance(column, CategoryColumn)):
+                rows = max(0.0, float(self.histograms_[at][low:high].sum()))
+                found.append([_words(column, low, high), f"{rows:.0f}", *(f"{effect:+.3f}" for effect in shape[low])])
+            lines += [
+                "",
+                f"{name}: importance {self.importances_[at]:.3f}, the mean size of its effects",
+                *table(found, rule=1),
+            ]
         return "\n".join(lines)
 
     def plot(self) -> altair.ConcatChart:
@@ -85,35 +89,39 @@ class AdditiveModel(PrivateBoosting):
         with needs("dither[plot]"):
             import altair
 
-        charts = []
-        outputs = self._output_names()
+        outputs, charts = self._output_names(), []
         for at in np.argsort(-self.importances_, kind="stable"):
             name, column, shape = self.facts_.names[at], self.facts_.columns[at], self.shapes_[at]
+            kind = isinstance(column, CategoryColumn)
+            places: list[Any] = (
+                bin_words(column) if isinstance(column, CategoryColumn) else bin_edges(column.low, column.high)
+            )
+            effects = shape if kind else np.concatenate([shape, shape[-1:]])  # the last step reaches the upper bound
             values = [
-                {"output": output, "effect": float(effect), **_place(column, low)}
-                for low in range(len(shape))
-                for output, effect in zip(outputs, shape[low], strict=True)
+                {"output": output, "effect": float(effect), "bin": place}
+                for place, row in zip(places, effects, strict=True)
+                for output, effect in zip(outputs, row, strict=True)
             ]
-            base = altair.Chart(altair.InlineData(values=values), title=name, width=220, height=160)
+            width = max(CHART_WIDTH, LETTER_WIDTH * len(places)) if kind else CHART_WIDTH
+            base = altair.Chart(altair.InlineData(values=values), title=name, width=width, height=160)
             color = altair.Color("output:N", sort=outputs, title=None)
-            effect = altair.Y("effect:Q", title="effect on the score")
-            if isinstance(column, CategoryColumn):
-                names = bin_words(column)
-                x = altair.X("bin:N", sort=names, title=None)
-                charts.append(base.mark_point(filled=True).encode(x=x, y=effect, color=color))
+            y = altair.Y("effect:Q", title="effect on the score")
+            if kind:
+                x = altair.X("bin:N", sort=places, title=None)
+                charts.append(base.mark_point(filled=True).encode(x=x, y=y, color=color))
             else:
-                scale = altair.Scale(domain=[column.low, column.high])
-                x = altair.X("bin:Q", scale=scale, title=None)
-                charts.append(base.mark_line(interpolate="step-after").encode(x=x, y=effect, color=color))
+                x = altair.X("bin:Q", scale=altair.Scale(domain=[places[0], places[-1]]), title=None)
+                charts.append(base.mark_line(interpolate="step-after").encode(x=x, y=y, color=color))
         drawn: altair.ConcatChart = altair.concat(*charts, columns=CHARTS_ABREAST)
         return drawn
 
 
-def _place(column: Any, at: int) -> dict[str, Any]:
-    """Where a bin stands on its axis."""
+def _words(column: Column, low: int, high: int) -> str:
+    """What the bins from one to before another hold."""
     if isinstance(column, CategoryColumn):
-        return {"bin": bin_words(column)[at]}
-    return {"bin": bin_edges(column.low, column.high)[at]}
+        return bin_words(column)[low]
+    edges = bin_edges(column.low, column.high)
+    return f"{edges[low]:.6g} to {edges[high]:.6g}"
 
 
 def _runs(shape: Floats, merged: bool) -> list[tuple[int, int]]:
