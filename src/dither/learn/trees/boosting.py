@@ -103,10 +103,9 @@ class PrivateBoosting(PrivateEstimator):
                 mass = group_mass(weights[at], groups, size)
                 steps = RATE * shrunk_steps(sums / loss.unit, loss.curvature * mass, deviation, loss.spread)
                 scores.add(at, np.rint(steps * loss.score_unit).astype(np.int64)[groups])
-        return fitted_shapes(scores, weights, loss.score_unit) | {
-            "n_iter_": rounds,
-            "histogram_deviation_": float(release.variance(len(columns), HISTOGRAM_SHARE)) ** 0.5,
-        }
+        noise = float(release.variance(len(columns), HISTOGRAM_SHARE)) ** 0.5
+        fitted = fitted_shapes(scores, weights, loss.score_unit)
+        return fitted | {"n_iter_": rounds, "histogram_deviation_": noise}
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         strength = n * facts.price.mu / (facts.rows_per_person * facts.price.replacement) / len(facts.columns)
