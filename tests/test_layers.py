@@ -98,7 +98,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "learn": [
         ["base"],
         ["moments"],
-        ["clusters", "linear", "search"],
+        ["clusters", "linear", "search", "trees"],
         ["naive_bayes", "nearest_centroid", "private_search", "suggestion"],
     ],
     "query": [

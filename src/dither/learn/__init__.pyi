@@ -8,3 +8,7 @@ from dither.learn.naive_bayes import GaussianNB as GaussianNB
 from dither.learn.nearest_centroid import NearestCentroid as NearestCentroid
 from dither.learn.private_search import PrivateSearch as PrivateSearch
 from dither.learn.suggestion import suggest as suggest
+from dither.learn.trees.boosting_classifier import BoostingClassifier as BoostingClassifier
+from dither.learn.trees.boosting_regressor import BoostingRegressor as BoostingRegressor
+from dither.learn.trees.forest_classifier import ForestClassifier as ForestClassifier
+from dither.learn.trees.forest_regressor import ForestRegressor as ForestRegressor
