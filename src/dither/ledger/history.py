@@ -32,6 +32,8 @@ WORDS = {
     "policy": "policy",
     "share": "share set",
     "moved": "moved",
+    "rotated": "key rotated",
+    "countersigned": "countersigned",
     "reserved": "asked",
     "touched": "data read",
     "renewed": "still computed",
@@ -159,6 +161,10 @@ def _about(entry: Entry | AccessLine) -> str:
             return f"a share of {from_json(body['limit']).ceiling}"
         case "moved":
             return f"to {body['place']}"
+        case "rotated":
+            return f"from now on key {body['key'][:16]} signs"
+        case "countersigned":
+            return f"the new key answers for entries 1 to {entry.number - 1}"
         case "refused":
             return f"nothing was charged: {body['why']}"
         case "exported":

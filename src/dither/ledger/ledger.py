@@ -94,7 +94,7 @@ class Ledger(LedgerOwner):
     ) -> None:
         limits = _read_facts(domain, policy_hash, shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
-        super().__init__(LedgerHandle(kept.database, kept.witness, kept.key, kept.where.number), kept.identity, kept.budget)
+        super().__init__(LedgerHandle(kept.database, kept.witness, kept.file, kept.where.number), kept.identity, kept.budget)
         try:
             self.handle.open()
             self._bind(domain, policy_hash)

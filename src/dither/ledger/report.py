@@ -109,6 +109,10 @@ def about(entry: Entry) -> str:
             text = f"a share of {from_json(body['limit']).ceiling}"
         case "moved":
             text = f"to {body['place']}"
+        case "rotated":
+            text = f"to key {body['key'][:16]}"
+        case "countersigned":
+            text = f"entries 1 to {entry.number - 1}"
         case "reserved":
             text = asked(str(body["text"])) or str(body["question"])
         case "refused":
