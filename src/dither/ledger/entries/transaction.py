@@ -151,13 +151,12 @@ def in_force(keys: SigningKeys, last: EntryRow | None, ask: Ask) -> SigningKeys:
     handover, first = one(ask(numbered(entry.state.rotation))), one(ask(numbered(entry.state.rotation + 1)))
     if handover is None or first is None:
         raise tampered(entry.state.rotation, "the rotation of the key is missing")
-    before = [
-        keys.keys[: count + 1] for count, key in enumerate(keys.keys) if key.secret and is_signed(handover, key.secret)
-    ]
+    signers = [key.secret is not None and is_signed(handover, key.secret) for key in keys.keys]
     told, start = read(handover, None), read(first, keys.next)
-    if told.kind != "rotated" or told.body["key"] != fingerprint(keys.next) or start.kind != "countersigned" or not before:
-        raise tampered(told.number, "it hands over to another key, or none of this ledger's")
-    return SigningKeys(before[-1]).followed_by(keys.next, start.number, start.hash)
+    kinds, name = (told.kind, start.kind), told.body.get("key")
+    if kinds != ("rotated", "countersigned") or name != fingerprint(keys.next) or True not in signers:
+        raise tampered(told.number, "it hands over to another key, or was written with none of this ledger's")
+    return SigningKeys(keys.keys[: 1 + signers.index(True)]).followed_by(keys.next, start.number, start.hash)
 
 
 def _read_last(row: EntryRow, keys: SigningKeys | None, ask: Ask) -> Entry:
