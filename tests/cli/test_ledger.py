@@ -49,7 +49,7 @@ def test_from_creation_to_export(dither, tmp_path):
     assert "ε = 0.75" in shown.stdout
     assert "██████████░" in shown.stdout
     assert "25.0 % used" in shown.stdout
-    assert "3 questions like ε = 0.25" in shown.stdout
+    assert "about 3 more questions like ε = 0.25" in shown.stdout
     exact = json.loads(dither("show", "clinic.ledger", "--like", "0.25", "--json").stdout)
     assert (exact["spent"], exact["more_like"], exact["entries"]) == (["1/4", "0"], 3, 4)
 

@@ -42,6 +42,16 @@ class LedgerReader:
                 raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
             return Remaining(shared.share_spent(page, own))
 
+    def explain(self, receipt: Receipt, *, details: bool = False) -> str:
+        """A `receipt` in words: what was charged, and what was left after it; with `details`, as the budget counts it."""
+        own = self._own(receipt)
+        with self.handle.reading() as page:
+            charged = page.entry(own.number)
+        if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != own.fingerprint:
+            raise ConflictError("receipt", own.name, "this ledger never made it", "a receipt that reserve gave")
+        left = Remaining(Spent(self.budget, charged.state.spent)).words(own.guarantee, details=details)
+        return f"receipt {own.name}: charged {own.guarantee}; left after it: {left}"
+
     @property
     def head(self) -> Head:
         """How many entries there are, and the hash of the last."""

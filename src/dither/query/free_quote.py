@@ -98,8 +98,8 @@ class FreeQuote(Quote):
         """It can be asked whatever is left of the budget."""
         raise DataError("affordable", self._sql, "the question is free, and can be asked for ever", "quote.release()")
 
-    def explain(self) -> str:
-        """What is answered, and that it is free."""
+    def explain(self, *, details: bool = False) -> str:
+        """What is answered, and that it is free; `details` of the budget it has none."""
         return f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}"
 
     def describe(self) -> str:
