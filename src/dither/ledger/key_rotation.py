@@ -58,6 +58,9 @@ def hand_over(page: LedgerTransaction, file: KeyFile, log: AccessLog, audit: Aud
         raise tampered(page.last.number, "it is not what the audit before the rotation found")
     old, new = page.keys.current.secret, secrets.token_bytes(32)
     file.begin(new)
+    again = file.read()
+    if again is None or again.next != new:  # the file is gone, or an older one was put there: nobody would find the new key
+        raise LedgerError("key", str(file.path), "it is not the file that was read before", "the key file as it was")
     log.sign_again(page.transaction, old, new)
     page.rotate(new, audit.blocks)
     return page.keys

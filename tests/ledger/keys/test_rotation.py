@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from dither.ledger.entries import countersignature
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
 from dither.ledger.storage.signing_keys import KeyFile, fingerprint
+from dither.ledger.verify import Audit, verify
 from tests.ledger.children import fork, note, wait
 
 TENTH = pure("0.1")
@@ -331,4 +333,72 @@ def test_blocks_of_entries(place, monkeypatch):
             ledger.rotate_key(forget=turn % 2 == 0)
             countersignature._blocks.clear()
             assert len(list(ledger.history())) == 5 + 3 * turn
+        assert ledger.verify().ok
+
+
+def test_a_key_that_may_be_in_use_is_not_overwritten(location, home, monkeypatch):
+    """A rotation is written and not yet in the key file: whoever rotates next completes it first."""
+    with Ledger.create(location, budget=pure(1), domain="clinic") as ledger, Ledger(location) as other:
+        with monkeypatch.context() as patch:
+            patch.setattr("dither.ledger.owner.finish_rotation", lambda database, file: None)
+            ledger.rotate_key()
+        [file] = (home / "keys").glob("*.next-*")
+        before = file.read_text()
+        told = (other.handle.file, other.access_log, Audit(()))
+        assert other._decide((), lambda page: key_rotation.hand_over(page, *told)) is None
+        assert (file.read_text(), other.head.entries) == (before, 4)
+        other.rotate_key()
+        assert other.verify().ok
+        assert other.head.entries == 6
+
+
+@pytest.mark.parametrize("lie", ["blocks", "handover", "alone"])
+def test_a_rotation_that_was_not_what_it_says(place, monkeypatch, lie):
+    """Rightly signed, and told wrong: the audit finds it."""
+    with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
+        add = LedgerTransaction.add
+
+        def lies(page, kind, body, answer=None, **changes):
+            if lie == "alone" and kind == "countersigned":
+                kind, body = "policy", {"policy": "", "before": "", "loosens": False, "note": ""}
+            if lie == "handover" and kind == "rotated":
+                changes = {"rotation": 2}
+            if lie == "blocks" and kind == "countersigned":
+                body = {"blocks": ["0" * 64]}
+            return add(page, kind, body, answer, **changes)
+
+        monkeypatch.setattr(LedgerTransaction, "add", lies)
+        with suppress(LedgerError):
+            ledger.rotate_key()
+        monkeypatch.undo()
+        faults = verify(ledger.handle.database, None, ledger.handle.file, (), None).faults
+        words = {"blocks": "other entries", "handover": "add up", "alone": "countersigns at once"}[lie]
+        assert any(words in fault for fault in faults), faults
+
+
+def test_key_files_that_are_none(place, home):
+    with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
+        ledger.rotate_key()
+    text = key_file(home).read_text()
+    first, line = text.splitlines()
+    bad = [line, f"{first}\n{line}x", f"{first}\n{line}\n{line}", f"{first}\n\n{line}", "forgotten2", "é"]
+    for wrong in bad:
+        key_file(home).write_text(wrong)
+        with pytest.raises(LedgerError, match="key"):
+            Ledger(place)
+    key_file(home).write_text(f"forgotten\n{line}\n")
+    with Ledger(place) as ledger:
+        assert ledger.verify().countersigned == 3
+    key_file(home).write_text(text)
+    with Ledger(place) as ledger:
+        file = key_file(home)
+        for wrong in (None, first):  # gone, or put back from before: who has it open goes on, and rotates nothing
+            file.unlink()
+            if wrong is not None:
+                file.write_text(wrong)
+            spend(ledger, f"question {wrong}")
+            with pytest.raises(LedgerError, match="not the file that was read before"):
+                ledger.rotate_key()
+        file.write_text(text)
+        ledger.rotate_key()
         assert ledger.verify().ok
