@@ -393,7 +393,7 @@ def test_key_files_that_are_none(place, home):
     with Ledger(place) as ledger:
         file = key_file(home)
         for wrong in (None, first):  # gone, or put back from before: who has it open goes on, and rotates nothing
-            file.unlink()
+            file.unlink(missing_ok=True)
             if wrong is not None:
                 file.write_text(wrong)
             spend(ledger, f"question {wrong}")
