@@ -17,10 +17,11 @@ from dither.errors import DitherError, TamperError
 from dither.ledger.entries.budget import give_back, pay, read_price
 from dither.ledger.entries.charge_request import fingerprint
 from dither.ledger.entries.countersignature import BlockDigests
-from dither.ledger.entries.entry import Entry, Head, State, is_signed, read, written
+from dither.ledger.entries.entry import Entry, Head, State, read, written
 from dither.ledger.entries.receipt import Receipt
+from dither.ledger.entries.transaction import signer
 from dither.ledger.storage.database import BATCH, LAST, Database, EntryRow, Statement, batch
-from dither.ledger.storage.signing_keys import KeyFile, SigningKeys
+from dither.ledger.storage.signing_keys import KeyFile
 from dither.ledger.witness import Witness
 from dither.privacy.budget.filter import Filter, Spent, from_json
 from dither.privacy.budget.filter_state import added
@@ -94,7 +95,7 @@ def verify(
         keys = file.read()  # not older than the rows: the key may be rotated meanwhile
         for row in rows:
             try:
-                audit.follow(read(row, _key_of(row, keys)))
+                audit.follow(read(row, signer(row, keys)))
             except DitherError as error:  # go on: the owner wants to know how much of it is touched
                 faults.append(f"entry {row.number}: {error.why}")
                 audit.skip(row)
@@ -113,13 +114,6 @@ def verify(
     confirmed = seen is not None and seen not in expected
     thrown = 0 if keys is None else keys.thrown_away
     return Verification(entries, audit.last, tuple(faults), keys is not None, confirmed, len(receipts), thrown)
-
-
-def _key_of(row: EntryRow, keys: SigningKeys | None) -> bytes | None:
-    """The key that must have signed a row; that of a rotation that is being completed, if it did."""
-    if keys is None:
-        return None
-    return keys.next if keys.next is not None and is_signed(row, keys.next) else keys.of(row.number)
 
 
 class Audit:

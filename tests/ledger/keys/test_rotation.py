@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -16,7 +17,9 @@ from dither.ledger import key_rotation
 from dither.ledger.entries import countersignature
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
+from dither.ledger.storage.database import TABLES, EntryRow, insert
 from dither.ledger.storage.signing_keys import KeyFile, fingerprint
+from dither.ledger.storage.sqlite import SqliteDatabase
 from dither.ledger.verify import Audit, verify
 from tests.ledger.children import fork, note, wait
 
@@ -402,3 +405,25 @@ def test_key_files_that_are_none(place, home):
         file.write_text(text)
         ledger.rotate_key()
         assert ledger.verify().ok
+
+
+def test_a_stored_ledger_of_an_earlier_version(place, home):
+    """Entries as they were written before there were rotations, with their key."""
+    stored = json.loads((Path(__file__).parents[2] / "golden" / "formats" / "ledger-entry-2.json").read_text())
+    rows = [EntryRow(*row) for row in stored["rows"]]
+    database = SqliteDatabase(place)
+    database.prepare(TABLES, ["entries"])
+    with database.write() as transaction:
+        for row in rows:
+            transaction.do(insert(row))
+    database.close()
+    (home / "keys").mkdir(parents=True)
+    identity = json.loads(rows[0].record)["body"]["ledger"]
+    (home / "keys" / f"{identity}.key").write_text(stored["key"] + "\n")
+    with Ledger(place, moved=True) as ledger:
+        before = ledger.remaining()
+        ledger.rotate_key(forget=True)
+        assert ledger.remaining() == before
+        assert ledger.verify().ok, str(ledger.verify())
+    with Ledger(place) as ledger:
+        assert [entry.hash for entry in ledger.history(1, len(rows))] == [row.hash for row in rows]

@@ -57,13 +57,15 @@ class BlockDigests:
 def must_be_countersigned(entry: Entry, key: SigningKey, ask: Ask) -> None:
     """Refuse an entry from before a rotation that is not the one that the new key answers for."""
     block, place = divmod(entry.number - 1, BLOCK)
+    if block < 0:
+        raise tampered(entry.number, "somebody put it before the first")
     known = _blocks.get((key.hash, block))
     if known is None:
         known = _read_block(block, key, ask)
         if len(_blocks) >= MOST_BLOCKS:
             _blocks.clear()
         _blocks[key.hash, block] = known
-    if not 0 <= place < len(known) or known[place] != entry.hash:
+    if place >= len(known) or known[place] != entry.hash:
         raise tampered(entry.number, "it is not the one that the new key answers for, since the key was rotated")
 
 

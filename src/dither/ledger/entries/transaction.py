@@ -140,6 +140,13 @@ def read_entry(row: EntryRow, keys: SigningKeys | None, ask: Ask) -> Entry:
     return entry
 
 
+def signer(row: EntryRow, keys: SigningKeys | None) -> bytes | None:
+    """The key that must have signed a row: that of its number, or that of a rotation that is being completed, if it did."""
+    if keys is None:
+        return None
+    return keys.next if keys.next is not None and is_signed(row, keys.next) else keys.of(row.number)
+
+
 def in_force(keys: SigningKeys, last: EntryRow | None, ask: Ask) -> SigningKeys:
     """The keys, with that of a rotation whose entries are written and which the key file does not yet know as done.
 

@@ -89,12 +89,8 @@ class KeyFile:
 
     def __init__(self, path: Path, identity: str) -> None:
         self.path, self.identity = path, identity
+        self.next_path = path.with_name(f"{path.name}.next-{identity}")  # the key of a rotation that is under way
         self._known: tuple[object, SigningKeys | None] = (None, None)  # how the files looked, and what was in them: in one
-
-    @property
-    def next_path(self) -> Path:
-        """Where the key of a rotation is kept that is under way."""
-        return self.path.with_name(f"{self.path.name}.next-{self.identity}")
 
     def read(self) -> SigningKeys | None:
         """The keys as they are now; None where the key in force is not here."""
