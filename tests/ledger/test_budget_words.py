@@ -19,7 +19,7 @@ def test_percent_questions_and_details():
     assert left.words(pure("0.7"), of="left") == "60% left: no more questions like this one"
     assert left.words(pure("0.01"), which="batch like this one").endswith("about 60 more batches like this one")
     assert left.words(details=True) == "60% of the budget; ε = 0.6 left of ε = 1 (add/remove one person)"
-    assert str(left) == "60% left: ε = 0.6 of ε = 1 (add/remove one person)"
+    assert str(left) == "60%: ε = 0.6 left of ε = 1 (add/remove one person)"
 
 
 def test_so_many_questions_are_admitted_and_no_more(tmp_path):

@@ -73,7 +73,7 @@ class Ledger(LedgerOwner):
         >>> ledger.reserve(dither.pure("0.25"), "how many visits?").answer  # asked again, it is free
         '42'
         >>> print(ledger.remaining())
-        75% left: ε = 0.75 of ε = 1 (add/remove one person)
+        75%: ε = 0.75 left of ε = 1 (add/remove one person)
         >>> folder.cleanup()
     """
 

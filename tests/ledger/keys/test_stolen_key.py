@@ -144,6 +144,16 @@ def test_a_charge_that_nobody_paid(rotated):
     refused(ledger.rotate_key)
 
 
+def test_a_charge_from_after_the_rotation(rotated):
+    ledger, other, thief = rotated
+    before, own = list(ledger.history())[5:7]
+    thief.put(before, "reserved", charge("a new question"), state=own.state)
+    for user in (ledger, other):
+        assert "key of this ledger" in refused(lambda user=user: user.reserve(TENTH, "a new question"))
+        refused(lambda user=user: list(user.history()))
+        assert not user.verify().ok
+
+
 @pytest.mark.parametrize("cached", [False, True])
 def test_a_history_of_their_own_up_to_the_rotation(rotated, cached):
     """All entries up to the handover anew, each after the other, each signed: only the new key tells."""

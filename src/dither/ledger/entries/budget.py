@@ -136,8 +136,7 @@ class Remaining:
 
     def __str__(self) -> str:
         """In percent; also in ε where the budget counts nothing else: few know how much a ρ is."""
-        counted = f": {self.spent.budget.left(self.spent)}" if self.in_epsilon else ""
-        return f"{self.percent} left{counted} of {self.ceiling}"
+        return f"{self.percent}: {self.details}" if self.in_epsilon else f"{self.percent} left of {self.ceiling}"
 
 
 def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
