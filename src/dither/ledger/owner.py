@@ -80,7 +80,7 @@ class LedgerOwner(LedgerReader):
             (['created', 'bound', 'rotated', 'countersigned'], True)
         """
         if not isinstance(forget, bool):
-            raise DataError("forget", forget, "it is not a truth value", "True, to throw the old keys away")
+            raise DataError("forget", forget, "it is not a truth value", "a truth value: whether old keys are thrown away")
         database, file, audit = self.handle.database, self.handle.file, Audit(())
         if forget:
             file.must_be_own()
