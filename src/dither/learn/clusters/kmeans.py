@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from dither.errors import GuaranteeError
+from dither.errors import GuaranteeError, NumberError
 from dither.extras import needs
 from dither.learn.base.cells import Cells, Floats, Integers
 from dither.learn.base.columns import BoundsLike, CategoryColumn
@@ -43,6 +43,7 @@ with needs("dither[learn]"):
     from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 SIDES = {1: (256,), 2: (24, 24), 3: (10, 10, 10)}
+MOST_CLUSTERS = 1000
 FEW = 10  # n mu for each centre: below it one mean is all that can be had
 SHRINKAGE = 1.0  # rows that a unit of noise is worth
 SPREAD = 0.1  # of the points around it, in units of the norm
@@ -116,7 +117,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _facts(self, cells: Cells, labels: Any) -> Facts:
         facts = super()._facts(cells, labels)
-        integer(self.n_clusters, name="n_clusters", least=1)
+        if integer(self.n_clusters, name="n_clusters", least=1) > MOST_CLUSTERS:
+            raise NumberError("n_clusters", self.n_clusters, f"{MOST_CLUSTERS:,} centres are the most", "n_clusters=8")
         integer(self.start_seed, name="start_seed", least=0)
         facts.norm(self.norm)
         if facts.price.kind == "pure" and facts.width > max(SIDES):
