@@ -111,7 +111,7 @@ class PrivateSearch(BaseEstimator):
         """Charge for a choice, and make it.
 
         Args:
-            X: one row for each record: an array, a list of rows, or a frame of pandas or polars.
+            X: one row for each record: an array, a list of rows, a frame of pandas or polars, or a table of pyarrow.
             y: the labels, one for each row; left out where models are cells of a map, or functions that give a number.
             person: one value for each row that says whose it is; left out, each row is another person.
 
