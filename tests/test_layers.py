@@ -88,8 +88,10 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["storage"],
         ["entries"],
         ["access_log", "witness", "write_queue"],
-        ["history"],
-        ["handle", "open", "verify"],
+        ["history", "verify"],
+        ["key_rotation"],
+        ["discovery"],
+        ["handle", "open"],
         ["reader"],
         ["owner"],
         ["ledger"],
@@ -98,7 +100,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "learn": [
         ["base"],
         ["moments"],
-        ["linear"],
+        ["clusters", "linear", "search", "trees"],
+        ["naive_bayes", "nearest_centroid", "private_search", "suggestion"],
     ],
     "query": [
         ["policy"],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from dither import Ledger, approx, gdp, pure
+from dither import Ledger, approx, demo, gdp, pure
 from dither.cli.flags import refusal
 from dither.cli.main import app
 
@@ -49,7 +49,7 @@ def test_from_creation_to_export(dither, tmp_path):
     assert "ε = 0.75" in shown.stdout
     assert "██████████░" in shown.stdout
     assert "25.0 % used" in shown.stdout
-    assert "3 questions like ε = 0.25" in shown.stdout
+    assert "about 3 more questions like ε = 0.25" in shown.stdout
     exact = json.loads(dither("show", "clinic.ledger", "--like", "0.25", "--json").stdout)
     assert (exact["spent"], exact["more_like"], exact["entries"]) == (["1/4", "0"], 3, 4)
 
@@ -163,3 +163,32 @@ def test_a_ledger_that_was_moved(tmp_path, monkeypatch):
     assert "0.0 % used" in typed("show", "moved.ledger").output
     with Ledger("moved.ledger") as found:
         assert [entry.kind for entry in found.history()][-1] == "moved"
+
+
+def test_a_new_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(app, ["ledger", *arguments])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    run("create", "a.ledger", "--domain", "clinic", "--epsilon", "1")
+    told = run("rotate-key", "a.ledger")
+    assert "from entry 4 on, key " in told
+    assert "the old keys are still in it" in told
+    assert "--forget" not in run("rotate-key", "a.ledger", "--forget")
+    assert "the key of entries 1 to 5 was thrown away" in run("verify", "a.ledger")
+    history = run("history", "a.ledger", "--details")
+    assert "the new key answers for entries 1 to 5" in history
+    assert "100%: ε = 1" in history
+    assert "exactly one of them" in str(CliRunner().invoke(app, ["ledger", "rotate-key"]).exception)
+
+
+def test_a_new_key_of_the_ledger_that_a_policy_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
+    demo.save(tmp_path)
+    result = CliRunner().invoke(app, ["ledger", "rotate-key", "--policy", str(tmp_path / "policy.toml")])
+    assert result.exit_code == 0, result.output
+    assert "on, key " in result.output

@@ -8,12 +8,13 @@ import warnings
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dither
-from dither.errors import BudgetError, DataError, InputError, ReleaseError
+from dither.errors import BudgetError, DataError, DitherError, InputError, ReleaseError
 from dither.learn.base.people import kept_rows
 from dither.learn.base.release import Replay
 from dither.testing import seeded
@@ -91,7 +92,8 @@ def test_frames_and_lists_are_read_as_arrays_are(case):
     X, y = as_data(plain_rows(), case.kind)
     names = ["one", "two", "three"]
     found = []
-    for table in (X, X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+    arrow = pyarrow.table(dict(zip(names, X.T, strict=True)))
+    for table in (X, X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names), arrow):
         with warnings.catch_warnings(action="ignore"), seeded(3):
             model = fitted(case.make(), table, y)
         found.append(model.released_)
@@ -208,3 +210,25 @@ def test_no_cell_of_a_list_decides_what_kind_of_array_it_is():
         with pytest.raises(InputError) as told:
             CASES[0].make().fit(wrong, ["a", "b"])
         assert "(2" not in str(told.value), "how many rows there are is not told"
+
+
+SILLY = ["x", -1, float("nan"), float("inf"), 10**400, None, object(), [], {}, (), True, "1e-400"]
+ONCE = list({type(case.make()): case for case in CASES}.values())
+
+
+@pytest.mark.parametrize("case", ONCE, ids=lambda case: type(case.make()).__name__)
+def test_wrong_parameters_are_refused_in_words_before_the_charge(case):
+    """Any parameter, any silly value: the fit goes through, or one of dither's own refusals comes and nothing is charged."""
+    X, y = as_data(plain_rows(), case.kind)
+    with dither.Ledger.temporary(dither.zcdp(10**6, unit=case.make().unit), domain="learn") as ledger:
+        plain = {"ledger": ledger, "max_rows": 1}
+        case.make(**plain).fit(X, y)
+        for name in case.make().get_params(deep=False):
+            for value in SILLY:
+                before = len(list(ledger.history()))
+                try:
+                    case.make(**plain | {name: value}).fit(X, y)
+                except ReleaseError as error:
+                    raise AssertionError(f"{name}={value!r} is refused after the charge") from error
+                except DitherError:
+                    assert len(list(ledger.history())) == before, (name, value)

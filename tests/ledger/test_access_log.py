@@ -10,6 +10,7 @@ from dither import Ledger, pure
 from dither.errors import DataError, LedgerError, TamperError
 from dither.ledger import access_log
 from dither.ledger.access_log import AccessLog
+from dither.ledger.storage.signing_keys import KeyFile
 
 
 def test_the_log_is_bounded_and_the_chain_does_not_grow(ledger, monkeypatch):
@@ -86,10 +87,10 @@ def test_lines_of_another_ledger_are_none_of_this_one(tmp_path):
     """Two ledgers may have one key file: a line that was carried over is noticed."""
     with Ledger.create(tmp_path / "a.ledger", budget=pure(1), domain="a") as ledger:
         ledger.record_refusal("SELECT 1", "no")
-        other = AccessLog(ledger.handle.database, "another", ledger.handle.key)
+        other = AccessLog(ledger.handle.database, "another", ledger.handle.file)
         with pytest.raises(TamperError, match="belong together"):
             other.lines()
-        unsigned = AccessLog(ledger.handle.database, ledger.identity, None)
+        unsigned = AccessLog(ledger.handle.database, ledger.identity, KeyFile(tmp_path / "none.key", ledger.identity))
         assert len(unsigned.lines()) == 1  # without the key it can be read
         with pytest.raises(LedgerError, match="only be read"):
             unsigned.add("refused", {})

@@ -47,7 +47,7 @@ def test_ten_tenths_make_one_and_the_eleventh_is_refused(ledger):
     for number in range(10):
         assert ledger.remaining().like(TENTH) == 10 - number
         ask(ledger, f"question {number}")
-    assert str(ledger.remaining()) == "ε = 0 left of ε = 1 (add/remove one person)"
+    assert str(ledger.remaining()) == "0%: ε = 0 left of ε = 1 (add/remove one person)"
     assert ledger.remaining().totals() == [1, 0]
     assert ledger.remaining().used == 1
     before = ledger.verify().entries
@@ -64,7 +64,7 @@ def test_thirds_and_logarithms_are_exact(location):
             ask(ledger, f"question {number}", price=pure(ln(3) / 3))
         with pytest.raises(BudgetError):
             ledger.reserve(pure("1e-60"), "more")
-        assert str(ledger.remaining()).startswith("ε = 0 left")
+        assert str(ledger.remaining()).startswith("0%: ε = 0 left")
         assert ledger.verify().ok
 
 
@@ -438,7 +438,7 @@ def test_shares_limit_analysts_under_the_ceiling(location):
             ask(ledger, "ana more", analyst="ana")
         for number in range(7):
             ask(ledger, f"bob {number}", analyst="bob")
-        assert str(ledger.remaining("bob")) == "ε = 0.2 left of ε = 0.9 (add/remove one person)"
+        assert str(ledger.remaining("bob")) == "22.2%: ε = 0.2 left of ε = 0.9 (add/remove one person)"
         with pytest.raises(BudgetError, match="the ledger"):  # the ceiling holds, whatever the shares say
             ask(ledger, "bob more", analyst="bob")
         for stranger in ("", "eve"):
@@ -464,7 +464,7 @@ def test_a_share_set_later_counts_what_was_spent(ledger):
     ledger.refund(given_back)
     assert ledger.remaining("ana").totals()[0] == Fraction(3, 10)
     ledger.share("ana", pure("0.2"))
-    assert str(ledger.remaining("ana")) == "ε = 0 left of ε = 0.2 (add/remove one person)"
+    assert str(ledger.remaining("ana")) == "0%: ε = 0 left of ε = 0.2 (add/remove one person)"
     with pytest.raises(BudgetError):
         ask(ledger, "more", analyst="ana")
     with pytest.raises(UnitError):

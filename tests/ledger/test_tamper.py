@@ -487,7 +487,7 @@ def test_a_second_place_full_of_nonsense(apart, path, column, value):
         Ledger(path)
 
 
-def _powerless(watch: Witness, head: Head) -> Head:
+def _powerless(watch: Witness, head: Head, keys: object) -> Head:
     raise LedgerError("ledger", "here", "the power went", "a new start")
 
 
@@ -498,7 +498,7 @@ def test_a_move_that_was_cut_short_needs_no_hands(apart, path, tmp_path, monkeyp
     path.rename(new)
     with monkeypatch.context() as cut:
         cut.setattr(
-            Witness, "advance", lambda self, head: (_ for _ in ()).throw(LedgerError("a", "b", "the power went", "d"))
+            Witness, "advance", lambda self, head, keys: (_ for _ in ()).throw(LedgerError("a", "b", "the power went", "d"))
         )
         with pytest.raises(LedgerError, match="power"):
             Ledger(new, moved=True, witness=tmp_path / "another disk" / "second")
@@ -666,15 +666,18 @@ def test_two_ledgers_may_share_a_key_and_a_second_place_but_not_a_head(tmp_path,
 def test_a_head_of_the_same_length_is_not_replaced(apart):
     from dither.ledger import witness
     from dither.ledger.storage.locations import open_database
+    from dither.ledger.storage.signing_keys import KeyFile, SigningKey, SigningKeys
 
     database = open_database(apart)
     witness.prepare(database)
-    watch = Witness(database, "a" * 32, "here", b"k" * 32)
+    keys = SigningKeys((SigningKey(b"k" * 32),))
+    (apart.parent / "a.key").write_text((b"k" * 32).hex())
+    watch = Witness(database, "a" * 32, "here", KeyFile(apart.parent / "a.key", "a" * 32))
     assert watch.head() is None
-    assert watch.advance(Head(5, "one")) == Head(5, "one")
-    assert watch.advance(Head(5, "other")) == Head(5, "one")
-    assert watch.advance(Head(4, "other")) == Head(5, "one")
-    assert watch.advance(Head(6, "next")) == watch.head() == Head(6, "next")
+    assert watch.advance(Head(5, "one"), keys) == Head(5, "one")
+    assert watch.advance(Head(5, "other"), keys) == Head(5, "one")
+    assert watch.advance(Head(4, "other"), keys) == Head(5, "one")
+    assert watch.advance(Head(6, "next"), keys) == watch.head() == Head(6, "next")
     database.close()
 
 

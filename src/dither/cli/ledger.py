@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dither.cli.ledger_places import Key, Location, backup, move, read_budget, restore, share
+from dither.cli.ledger_places import Key, Location, backup, move, read_budget, restore, rotate_key, share
 from dither.errors import ConflictError, DataError
 from dither.errors import show as shown
 from dither.ledger.entries.receipt import Receipt
@@ -24,7 +24,7 @@ from dither.query.policy.policy import load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
 
-for command in (move, backup, restore, share):
+for command in (move, backup, restore, share, rotate_key):
     ledger.command()(command)
 AsJson = Annotated[bool, typer.Option("--json", help="Exact numbers, for programs.")]
 
@@ -94,6 +94,7 @@ def history(
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="For a spreadsheet.")] = False,
     internal: Annotated[bool, typer.Option("--internal", help="As entries are spelled inside.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="What was left in ε, or ρ and δ, too.")] = False,
 ) -> None:
     """Who asked what and when, what it cost, and what was left after it. For the owner's eyes."""
     from rich.console import Console
@@ -108,7 +109,7 @@ def history(
             for entry in entries:
                 typer.echo(entry_json(entry))
         else:
-            lines = history_lines(entries, found.access_log.lines(), found.budget)[-last:]
+            lines = history_lines(entries, found.access_log.lines(), found.budget, details=details)[-last:]
             if as_json:
                 for line in lines:
                     typer.echo(history_json(line))

@@ -1,4 +1,4 @@
-"""`dither ledger move|backup|restore|share`: what an owner does with a ledger beside asking."""
+"""`dither ledger move|backup|restore|share|rotate-key`: what an owner does with a ledger beside asking."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from dither.errors import NumberError
+from dither.errors import ConflictError, NumberError
 from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.ledger import Ledger
 from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
 from dither.numeric.number import exact
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.owner.create_ledger import ledger_facts, place
 
 Location = Annotated[str, typer.Argument(help="A file such as clinic.ledger, or postgresql://user@host/database#schema.")]
 Key = Annotated[Path | None, typer.Option(help="The key file, if it is not in ~/.dither/keys.")]
@@ -53,12 +54,16 @@ def restore(
     lost_delta: Annotated[str, typer.Option(help="And the most delta.")] = "0",
     analyst: Annotated[str, typer.Option(help="Where there are shares: whose loss it was.")] = "",
     witness: Annotated[str | None, typer.Option(help="A new second place, if the old one is gone.")] = None,
+    old_key: Annotated[
+        bool, typer.Option("--old-key", help="Your word for a backup from before the key was rotated: nobody forged it.")
+    ] = False,
     key: Key = None,
 ) -> None:
     """Put a backup to use. It is your word that the ledger itself is gone: two copies would be spent twice."""
     stated = (exact(lost, name="--lost", nonnegative=True), exact(lost_delta, name="--lost-delta", nonnegative=True))
     none = stated[0] == 0 and stated[1] == 0
-    restore_ledger(location, backup=backup, lost=None if none else stated, analyst=analyst, witness=witness, key=key)
+    loss = None if none else stated
+    restore_ledger(location, backup=backup, lost=loss, analyst=analyst, witness=witness, key=key, old_key=old_key)
     with Ledger(location, key=key) as restored:
         typer.echo(f"restored: {restored.remaining()}")
 
@@ -81,3 +86,25 @@ def share(
             typer.echo(
                 "caution: no Gaussian noise is paid from a share without --delta: ask with --noise geometric", err=True
             )
+
+
+def rotate_key(
+    location: Annotated[str | None, typer.Argument(help="A file, or postgresql://...; left out with --policy.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="The policy that names it.")] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Throw the old keys away; no backup from before can be restored then.")
+    ] = False,
+    key: Key = None,
+) -> None:
+    """Go on with a new signing key; the old one signs nothing that counts any more. Whoever has it open goes on."""
+    if (location is None) == (policy is None):
+        why = "exactly one of them says which ledger is meant"
+        raise ConflictError("LOCATION, --policy", location, why, "dither ledger rotate-key clinic.ledger")
+    facts = None if policy is None else ledger_facts(policy)
+    found = location if facts is None or policy is None else place(facts.location, policy)
+    with Ledger(found or "", key=key, identity=None if facts is None else facts.identity) as ledger:
+        name = ledger.rotate_key(forget=forget)
+        typer.echo(f"from entry {ledger.head.entries} on, key {name[:16]} signs")
+        typer.echo(f"keep a copy of {ledger.handle.file.path} in another place")
+        if not forget:
+            typer.echo("the old keys are still in it, for backups from before; --forget throws them away")

@@ -41,8 +41,10 @@ def quote(
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = terms.quote(sql, open_policy(policy))
-    typer.echo(made.explain().replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
-    typer.echo(f"Left       {_left(made, details=details)}")
+    told = made.explain(details=details)
+    typer.echo(told.replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
+    if isinstance(made, FreeQuote):
+        typer.echo(f"Left       {_left(made, details=details)}")
     made.holdings.ledger.close()
 
 
@@ -102,10 +104,9 @@ def _logged(clinic: Dataset, sql: list[str], analyst: str) -> Iterator[None]:
 
 def _left(made: Quote | Batch, *, details: bool) -> str:
     """What is left of the budget: in percent, in such questions, and with details as the budget counts it."""
-    remaining = made.holdings.ledger.remaining()
-    more = "" if isinstance(made, FreeQuote) else f": {remaining.in_questions(made.guarantee)}"
-    told = f"{remaining.percent} of the budget{more}"
-    return f"{told}; {remaining.details}" if details else told
+    which = f"{'batch' if isinstance(made, Batch) else 'question'} like this one"
+    like = None if isinstance(made, FreeQuote) else made.guarantee
+    return made.holdings.ledger.remaining().words(like, which=which, details=details)
 
 
 def _ask(made: Quote | Batch, key: str | None, analyst: str) -> Answer | BatchAnswer:

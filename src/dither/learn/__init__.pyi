@@ -1,5 +1,14 @@
+from dither.learn.clusters.kmeans import KMeans as KMeans
 from dither.learn.linear.linear_regression import LinearRegression as LinearRegression
 from dither.learn.linear.logistic_regression import LogisticRegression as LogisticRegression
 from dither.learn.linear.ridge import Ridge as Ridge
 from dither.learn.moments.pca import PCA as PCA
 from dither.learn.moments.standard_scaler import StandardScaler as StandardScaler
+from dither.learn.naive_bayes import GaussianNB as GaussianNB
+from dither.learn.nearest_centroid import NearestCentroid as NearestCentroid
+from dither.learn.private_search import PrivateSearch as PrivateSearch
+from dither.learn.suggestion import suggest as suggest
+from dither.learn.trees.boosting_classifier import BoostingClassifier as BoostingClassifier
+from dither.learn.trees.boosting_regressor import BoostingRegressor as BoostingRegressor
+from dither.learn.trees.forest_classifier import ForestClassifier as ForestClassifier
+from dither.learn.trees.forest_regressor import ForestRegressor as ForestRegressor

@@ -32,6 +32,8 @@ WORDS = {
     "policy": "policy",
     "share": "share set",
     "moved": "moved",
+    "rotated": "key rotated",
+    "countersigned": "countersigned",
     "reserved": "asked",
     "touched": "data read",
     "renewed": "still computed",
@@ -64,14 +66,16 @@ class HistoryLine:
     left: str  # of the whole budget, after it, in percent; empty for a line of the access log
 
 
-def history_lines(entries: Iterable[Entry], logged: Iterable[AccessLine], budget: Filter) -> list[HistoryLine]:
-    """The lines of entries and of the access log, by time."""
+def history_lines(
+    entries: Iterable[Entry], logged: Iterable[AccessLine], budget: Filter, *, details: bool = False
+) -> list[HistoryLine]:
+    """The lines of entries and of the access log, by time; with `details`, what is left also as the budget counts it."""
     parts: tuple[Iterable[Entry | AccessLine], ...] = (entries, logged)
     both = heapq.merge(*parts, key=lambda one: one.time)  # entries stay in their order, whatever clocks did
-    return [_line(one, one.state.spent if isinstance(one, Entry) else None, budget) for one in both]
+    return [_line(one, one.state.spent if isinstance(one, Entry) else None, budget, details=details) for one in both]
 
 
-def _line(one: Entry | AccessLine, spent: Totals | None, budget: Filter) -> HistoryLine:
+def _line(one: Entry | AccessLine, spent: Totals | None, budget: Filter, *, details: bool) -> HistoryLine:
     return HistoryLine(
         entry=one.number if isinstance(one, Entry) else None,
         when=one.when.strftime("%Y-%m-%d %H:%M:%S"),
@@ -81,8 +85,12 @@ def _line(one: Entry | AccessLine, spent: Totals | None, budget: Filter) -> Hist
         question=_question(one),
         about=one_line(_about(one)),
         price=_price(Guarantee.from_json(one.body["guarantee"]), budget) if one.kind == "reserved" else "",
-        left="" if spent is None else Remaining(Spent(budget, spent)).percent,
+        left="" if spent is None else _left(Remaining(Spent(budget, spent)), details=details),
     )
+
+
+def _left(remaining: Remaining, *, details: bool) -> str:
+    return f"{remaining.percent}: {remaining.spent.budget.left(remaining.spent)}" if details else remaining.percent
 
 
 def history_table(lines: Iterable[HistoryLine]) -> str:
@@ -159,6 +167,10 @@ def _about(entry: Entry | AccessLine) -> str:
             return f"a share of {from_json(body['limit']).ceiling}"
         case "moved":
             return f"to {body['place']}"
+        case "rotated":
+            return f"from now on key {body['key'][:16]} signs"
+        case "countersigned":
+            return f"the new key answers for entries 1 to {entry.number - 1}"
         case "refused":
             return f"nothing was charged: {body['why']}"
         case "exported":

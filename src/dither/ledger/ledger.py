@@ -73,7 +73,7 @@ class Ledger(LedgerOwner):
         >>> ledger.reserve(dither.pure("0.25"), "how many visits?").answer  # asked again, it is free
         '42'
         >>> print(ledger.remaining())
-        ε = 0.75 left of ε = 1 (add/remove one person)
+        75%: ε = 0.75 left of ε = 1 (add/remove one person)
         >>> folder.cleanup()
     """
 
@@ -94,7 +94,7 @@ class Ledger(LedgerOwner):
     ) -> None:
         limits = _read_facts(domain, policy_hash, shares)
         kept = keeping.open_ledger(location, budget=budget, second=witness, key=key, identity=identity, moved=moved)
-        super().__init__(LedgerHandle(kept.database, kept.witness, kept.key, kept.where.number), kept.identity, kept.budget)
+        super().__init__(LedgerHandle(kept.database, kept.witness, kept.file, kept.where.number), kept.identity, kept.budget)
         try:
             self.handle.open()
             self._bind(domain, policy_hash)
@@ -275,13 +275,6 @@ class Ledger(LedgerOwner):
         except LedgerError:  # a second try will tell; until then nobody takes the charge for untouched
             in_doubt(self.identity, own.number)
             raise
-
-    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
-        """The same ledger: a copy of an estimator or a question must not have a budget of its own."""
-        return self
-
-    def __copy__(self) -> Self:
-        return self
 
     def __repr__(self) -> str:
         return f"Ledger({self.location!r}, domain={self.domain!r}, identity={self.identity!r})"

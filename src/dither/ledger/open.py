@@ -11,25 +11,29 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from dither.errors import ConflictError, DataError, LedgerError, TamperError
 from dither.ledger import witness
+from dither.ledger.access_log import AccessLog
+from dither.ledger.discovery import OpenLedger, find_ledger
 from dither.ledger.entries.budget import BudgetLike, read_ceiling
 from dither.ledger.entries.charge_request import read_request
 from dither.ledger.entries.decisions import reserve
-from dither.ledger.entries.entry import Entry, Head, read
+from dither.ledger.entries.entry import Head
 from dither.ledger.entries.texts import read_name
 from dither.ledger.entries.transaction import LedgerTransaction
+from dither.ledger.key_rotation import finish_rotation, hand_over
 from dither.ledger.storage import keyring as home
-from dither.ledger.storage.database import LAST, TABLES, Database, numbered, one
+from dither.ledger.storage.database import LAST, TABLES, Database
 from dither.ledger.storage.locations import LocationLike, open_database
+from dither.ledger.storage.signing_keys import SigningKey, SigningKeys
 from dither.ledger.storage.sqlite import SqliteDatabase
+from dither.ledger.verify import Audit
 from dither.ledger.witness import Witness
 from dither.numeric.number import NumberLike
-from dither.privacy.budget.filter import Filter, from_json
 from dither.privacy.guarantee.definitions import approx
 
 TEMPORARY = "temporary-"  # how the identity of a throw-away begins, in its receipts too
@@ -38,19 +42,6 @@ TAKEN = "there is a ledger already"
 HOW_TO_MAKE = "Ledger.create(..., budget=...), which makes one"
 HOW_TO_COPY = "the original; dither ledger move, which takes it along; dither ledger restore, if it is gone"
 HOW_TO_MOVE = "the ledger that the policy names, brought here by: dither ledger move"
-
-
-@dataclass(frozen=True)
-class OpenLedger:
-    """An open ledger, found to be the right one."""
-
-    database: Database
-    key: bytes | None
-    identity: str
-    budget: Filter
-    where: Entry  # says where it is kept
-    unused: bool  # nothing happened since that was written
-    witness: Witness | None = None
 
 
 def open_ledger(
@@ -64,9 +55,10 @@ def open_ledger(
     lost: Loss | None = None,
     analyst: str = "",
     place: str | None = None,
+    old_key: bool = False,
 ) -> OpenLedger:
     """The ledger at a location, which is of that budget if one is given; what was `lost` by a move is charged with it.
-    A `place` is where it will be, if it is a draft that gets its name later."""
+    A `place` is where it will be, if it is a draft that gets its name later; with `old_key` it may be older than its key."""
     if not isinstance(moved, bool):
         raise DataError("moved", moved, "it is not a truth value", "True, if the ledger was moved here")
     if identity is not None:
@@ -79,7 +71,7 @@ def open_ledger(
         if _is_empty(database):
             why = "there is no ledger" if identity is None else f"ledger {identity} is not there"
             raise LedgerError("location", database.shown, why, HOW_TO_MAKE if identity is None else HOW_TO_MOVE)
-        kept = find_ledger(database, chosen)
+        kept = find_ledger(database, chosen, old_key=old_key)
         if identity not in (None, kept.identity):
             why = f"the ledger there is {kept.identity}: not the one that is named"
             raise ConflictError("identity", identity, why, f"the right one at {database.shown}")
@@ -99,8 +91,10 @@ def open_ledger(
         if given is not None:
             kept = _watched(kept, given, known=not moved or given.place == kept.where.body["witness_place"])
         if moved:
-            kept = replace(kept, where=_move(kept, given, old, lost, analyst, place))
-        if kept.key is not None and place is None and not kept.identity.startswith(TEMPORARY):
+            kept = _move(kept, given, old, lost, analyst, place)
+        if place is None:
+            finish_rotation(database, kept.file)
+        if kept.keys is not None and place is None and not kept.identity.startswith(TEMPORARY):
             home.remember(database.place, kept.identity)
         opened.pop_all()
     return kept
@@ -159,7 +153,7 @@ def create_ledger(
         with database.write(LAST) as transaction:
             if transaction.opened[0]:
                 raise _taken(database)
-            page = LedgerTransaction(transaction, home.make_key(file), None)
+            page = LedgerTransaction(transaction, SigningKeys((SigningKey(home.make_key(file)),)), None)
             body = {"ledger": identity, "budget": ceiling.to_json(), **place_facts(database, given)}
             page.add("created", body, spent=ceiling.nothing.totals, home=1)
     return identity
@@ -178,22 +172,6 @@ def place_facts(database: Database, second: Database | None) -> dict[str, Any]:
 
 
 # -- checking --------------------------------------------------------------------------------------------------------
-
-
-def find_ledger(database: Database, chosen: Path | None) -> OpenLedger:
-    with database.read(LAST, numbered(1)) as transaction:
-        first = one(transaction.opened[1])
-        if first is None:
-            raise TamperError(
-                "location", database.shown, "the ledger there has lost its first entry", "the ledger as it was"
-            )
-        identity = str(read(first, None).body["ledger"])
-        key = home.load_key(home.key_file(identity, chosen))
-        start, page = read(first, key), LedgerTransaction(transaction, key, None)
-        where = start if page.state.home == 1 else page.entry(page.state.home)
-    if where is None:
-        raise TamperError("location", database.shown, "the entry that says where it is kept is missing", "ledger.verify()")
-    return OpenLedger(database, key, identity, from_json(start.body["budget"]), where, page.last.number == where.number)
 
 
 def _must_be_in_place(kept: OpenLedger, second: Database | None) -> None:
@@ -227,7 +205,7 @@ def _watched(kept: OpenLedger, second: Database, *, known: bool) -> OpenLedger:
         if known and not kept.unused:
             raise _forgotten(second)
         witness.prepare(second)
-    watch = Witness(second, kept.identity, kept.database.place, kept.key)
+    watch = Witness(second, kept.identity, kept.database.place, kept.file)
     if known and not kept.unused and watch.head() is None:
         raise _forgotten(second)
     return replace(kept, witness=watch)
@@ -239,7 +217,7 @@ def _old_head(opened: ExitStack, kept: OpenLedger, recorded: str) -> Head | None
         former = _open(opened, recorded, "witness")
         if not former.exists("heads"):
             return None
-        return Witness(former, kept.identity, kept.where.body["place"], kept.key).head()
+        return Witness(former, kept.identity, kept.where.body["place"], kept.file).head()
     except TamperError:
         raise
     except LedgerError:
@@ -248,10 +226,10 @@ def _old_head(opened: ExitStack, kept: OpenLedger, recorded: str) -> Head | None
 
 def _move(
     kept: OpenLedger, second: Database | None, old: Head | None, lost: Loss | None, analyst: str, place: str | None
-) -> Entry:
+) -> OpenLedger:
     seen = None if kept.witness is None else kept.witness.head()
     with kept.database.write(LAST) as transaction:
-        page = LedgerTransaction(transaction, kept.key, seen)
+        page = LedgerTransaction(transaction, kept.keys, seen)
         if old is not None:
             page.must_hold(old)
         body = {**place_facts(kept.database, second), "former_confirmed": old is not None or seen is not None}
@@ -263,7 +241,11 @@ def _move(
             told |= {"text": "what was spent after the backup", "analyst": analyst}
             price = approx(*lost, unit=kept.budget.unit)
             reserve(page, kept.budget, read_request(kept.budget, price, question, **told), 1)
-    return where
+        log = AccessLog(kept.database, kept.identity, kept.file)
+        if kept.outdated and hand_over(page, kept.file, log, Audit(())) is None:  # others may have its key
+            why = "a rotation of the ledger that is gone was cut off, and its key is there"
+            raise LedgerError("key", str(kept.file.next_path), why, "that file moved away, if the ledger is gone indeed")
+    return replace(kept, where=where, keys=page.keys)
 
 
 def _forgotten(second: Database) -> TamperError:

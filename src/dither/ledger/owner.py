@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from dither.errors import ConflictError, DataError
 from dither.ledger.entries import decisions as charge
@@ -14,8 +14,11 @@ from dither.ledger.entries.entry import digest
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.texts import read_name, read_text
 from dither.ledger.handle import LedgerHandle
+from dither.ledger.key_rotation import finish_rotation, forget_keys, hand_over
 from dither.ledger.reader import LedgerReader
 from dither.ledger.storage.database import Statement
+from dither.ledger.storage.signing_keys import fingerprint
+from dither.ledger.verify import Audit
 from dither.ledger.write_queue import Decide, WriteQueue
 from dither.privacy.budget.filter import Filter
 
@@ -28,6 +31,13 @@ class LedgerOwner(LedgerReader):
         self.queue, self._process = WriteQueue(self.handle.page), os.getpid()
         self.domain: str | None = None
         self.policy_hash = ""
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        """The same ledger: a copy of an estimator or a question must not have a budget of its own."""
+        return self
+
+    def __copy__(self) -> Self:
+        return self
 
     def bind(self, domain: str, policy_hash: str = "") -> None:
         """Say whom this ledger is about, once: the `domain`, under the policy of that `policy_hash`.
@@ -54,6 +64,45 @@ class LedgerOwner(LedgerReader):
         name = read_name(analyst, "analyst")
         limit = shared.read_share(ceiling, self.budget)
         self._decide((), lambda page: shared.set_share(page, name, limit))
+
+    def rotate_key(self, *, forget: bool = False) -> str:
+        """Go on with a new signing key; the old one signs nothing that counts any more. Gives the new key's fingerprint.
+
+        The whole ledger is audited first, since the new key answers for all of it. Processes that have it open go on with
+        the new key. Back the key file up again.
+
+        Args:
+            forget: throw the old keys away. Then no backup from before can be restored.
+
+        Raises:
+            TamperError: an entry is not what it should be; nothing is rotated.
+            LedgerError: the key or the ledger cannot be written; opening the ledger tells, and completes what was begun.
+            ConflictError: another ledger may need the key that is to be thrown away.
+
+        Example:
+            >>> import dither
+            >>> with dither.Ledger.temporary(dither.pure(1), domain="class") as ledger:
+            ...     name = ledger.rotate_key()
+            ...     [entry.kind for entry in ledger.history()], ledger.verify().ok
+            (['created', 'bound', 'rotated', 'countersigned'], True)
+        """
+        if not isinstance(forget, bool):
+            raise DataError("forget", forget, "it is not a truth value", "a truth value: whether old keys are thrown away")
+        database, file, audit = self.handle.database, self.handle.file, Audit(())
+        if forget:
+            file.must_be_own()
+        self.access_log.prepare()  # where it is missing: from here on its lines are signed with the new key
+        with self.handle.reading() as page:
+            for entry in page.entries():
+                audit.follow(entry)
+        keys = None
+        while keys is None:
+            finish_rotation(database, file)  # also that of another, which was stopped or is not through
+            keys = self._decide((), lambda page: hand_over(page, file, self.access_log, audit))
+        finish_rotation(database, file)
+        if forget:
+            forget_keys(database, file)
+        return fingerprint(keys.current.secret)
 
     def record_refusal(self, text: str, why: str, *, analyst: str = "", door: str = "") -> None:
         """Log that the question `text` of `analyst`, by `door`, was refused; the reason `why` must be public."""

@@ -11,9 +11,10 @@ from dither.errors import ConflictError, DataError, DitherError
 from dither.ledger.access_log import AccessLog
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import Remaining
-from dither.ledger.entries.entry import Entry, Head, digest, read
+from dither.ledger.entries.entry import Entry, Head, digest
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.texts import read_name
+from dither.ledger.entries.transaction import read_entry
 from dither.ledger.handle import LedgerHandle
 from dither.ledger.storage.database import BATCH, EntryRow, batch
 from dither.ledger.verify import Verification, verify
@@ -29,7 +30,7 @@ class LedgerReader:
     def __init__(self, handle: LedgerHandle, identity: str, budget: Filter) -> None:
         self.handle, self.identity, self.budget = handle, identity, budget
         self.location = handle.database.shown
-        self.access_log = AccessLog(handle.database, identity, handle.key)
+        self.access_log = AccessLog(handle.database, identity, handle.file)
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left of the whole budget, or of the share of `analyst`; DataError where there is no such share."""
@@ -40,6 +41,16 @@ class LedgerReader:
             if own is None:
                 raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
             return Remaining(shared.share_spent(page, own))
+
+    def explain(self, receipt: Receipt, *, details: bool = False) -> str:
+        """A `receipt` in words: what was charged, and what was left after it; with `details`, as the budget counts it."""
+        own = self._own(receipt)
+        with self.handle.reading() as page:
+            charged = page.entry(own.number)
+        if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != own.fingerprint:
+            raise ConflictError("receipt", own.name, "this ledger never made it", "a receipt that reserve gave")
+        left = Remaining(Spent(self.budget, charged.state.spent)).words(own.guarantee, details=details)
+        return f"receipt {own.name}: charged {own.guarantee}; left after it: {left}"
 
     @property
     def head(self) -> Head:
@@ -58,13 +69,14 @@ class LedgerReader:
         number = min(integer(first, name="first", least=1), MOST_ENTRIES)
         until = MOST_ENTRIES if last is None else integer(last, name="last", least=0)
         with self.handle.reading() as page:
-            head = page.last.head
+            head, keys = page.last.head, page.keys
         self.handle.publish(head)  # answers are shown below: the second place knows of them first
         until = min(until, head.entries)
         while number <= until:
             with self.handle.database.read(batch(number, BATCH)) as transaction:
-                entries = [read(EntryRow(*row), self.handle.key) for row in transaction.opened[0]]
-            yield from (entry for entry in entries if entry.number <= until)
+                rows = [EntryRow(*row) for row in transaction.opened[0] if row[0] <= until]
+                entries = [read_entry(row, keys, transaction.ask) for row in rows]
+            yield from entries
             if len(entries) < BATCH:
                 return
             number = entries[-1].number + 1
@@ -81,7 +93,7 @@ class LedgerReader:
         if progress is not None and not callable(progress):
             raise DataError("progress", progress, "it cannot be called", "lambda done, total: print(done, total)")
         held = tuple(self._own(receipt) for receipt in receipts)
-        found = verify(self.handle.database, self.handle.witness, self.handle.key, held, progress)
+        found = verify(self.handle.database, self.handle.witness, self.handle.file, held, progress)
         try:
             self.access_log.lines()
         except DitherError as error:

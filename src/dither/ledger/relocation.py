@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import ConflictError, DitherError, LedgerError
+from dither.ledger.discovery import OpenLedger, find_ledger
 from dither.ledger.handle import LedgerHandle
 from dither.ledger.ledger import Ledger
-from dither.ledger.open import Loss, OpenLedger, find_ledger, must_be_apart, open_ledger, place_facts
+from dither.ledger.open import Loss, must_be_apart, open_ledger, place_facts
 from dither.ledger.storage import keyring
 from dither.ledger.storage.locations import LocationLike, open_database
 from dither.ledger.storage.sqlite import SqliteDatabase
@@ -88,22 +89,24 @@ def restore_ledger(
     analyst: str = "",
     witness: LocationLike | None = None,
     key: Path | None = None,
+    old_key: bool = False,
 ) -> None:
     """Put a backup to use at a place, by the owner's word that the ledger itself is gone; what was `lost` is charged.
 
     Without a `backup` the ledger is at `location` already, as after pg_restore. Where there are shares, the loss is that of
-    `analyst`. A new second place is `witness`; the old one refuses a backup that is older than what it saw.
+    `analyst`. A new second place is `witness`; the old one refuses a backup that is older than what it saw. A backup from
+    before a rotation of the key is refused, unless with `old_key`: the owner's word that nobody forged it who had that key.
     """
-    told: dict[str, Any] = {"second": witness, "key": key, "lost": lost, "analyst": analyst}
+    told: dict[str, Any] = {"second": witness, "key": key, "lost": lost, "analyst": analyst, "old_key": old_key}
     told |= {"budget": None, "identity": None, "moved": True}
     if backup is None:
         with ExitStack() as opened:
             there = open_database(location)
             opened.callback(there.close)
             if there.exists("entries"):
-                _must_be_gone(find_ledger(there, key), there.place)
+                _must_be_gone(find_ledger(there, key, old_key=old_key), there.place)
         kept = open_ledger(location, **told)
-        with closing(LedgerHandle(kept.database, kept.witness, kept.key, kept.where.number)) as handle:
+        with closing(LedgerHandle(kept.database, kept.witness, kept.file, kept.where.number)) as handle:
             handle.open()  # the second place knows of it
         return
     with ExitStack() as opened:
@@ -112,16 +115,19 @@ def restore_ledger(
         if new.exists("entries"):
             why = "there is a ledger: a backup does not take the place of one that can be spent"
             raise ConflictError("location", new.shown, why, "that ledger; or its file moved away, if it is broken")
-        _must_be_gone(find_ledger(old, key), new.place)
+        _must_be_gone(find_ledger(old, key, old_key=old_key), new.place)
         with _copied(old, new.path) as draft:  # what was lost is in it before it gets its name, and can be spent
             kept = open_ledger(draft, **told, place=new.place)
-            handle = LedgerHandle(kept.database, kept.witness, kept.key, kept.where.number)
+            handle = LedgerHandle(kept.database, kept.witness, kept.file, kept.where.number)
             opened.callback(handle.close)
             with closing(kept.database), handle.reading() as page:
                 head = page.last.head
         keyring.remember(new.place, kept.identity)
-        if kept.witness is not None:
-            Witness(kept.witness.database, kept.identity, new.place, kept.key).advance(head)
+        if kept.witness is not None and kept.keys is not None:
+            Witness(kept.witness.database, kept.identity, new.place, kept.file).advance(head, kept.keys)
+    if kept.outdated:
+        with Ledger(location, key=key, identity=kept.identity):
+            pass  # opens it: the rotation is completed
 
 
 def _must_be_gone(kept: OpenLedger, place: str) -> None:

@@ -56,14 +56,13 @@ def overview(
     table.add_row("domain", Text(str(facts["domain"] or "nobody has said yet")))
     if analyst is not None:
         table.add_row("share of", Text(analyst))
-    left, _, ceiling = facts["left"].partition(" left of ")
-    table.add_row("budget", Text(ceiling))
-    table.add_row("left", Text(f"{remaining.percent}: {left}" if details or remaining.in_epsilon else remaining.percent))
+    table.add_row("budget", Text(str(remaining.ceiling)))
+    price, one = (like, str(like)) if like is not None else (last_price(ledger), "the last one")
+    of = "of the budget" if analyst is None else "of the share"
+    table.add_row("left", Text(remaining.words(price, which=f"question like {one}", of=of)))
+    if details or remaining.in_epsilon:
+        table.add_row("", Text(facts["left"].partition(" left of ")[0]))
     table.add_row("", Text(bar(facts["used"])))
-    if like is not None:
-        table.add_row("more like that", Text(f"{facts['more_like']} questions like {like}"))
-    elif (last := last_price(ledger)) is not None:
-        table.add_row("", Text(remaining.in_questions(last, "the last one")))
     table.add_row("entries", Text(f"{facts['entries']}, head {facts['head'][:16]}"))
     table.add_row("second place", Text(facts["witness"] or "none: an old copy put back cannot be detected"))
     table.add_row("identity", Text(facts["identity"]))
@@ -109,6 +108,10 @@ def about(entry: Entry) -> str:
             text = f"a share of {from_json(body['limit']).ceiling}"
         case "moved":
             text = f"to {body['place']}"
+        case "rotated":
+            text = f"to key {body['key'][:16]}"
+        case "countersigned":
+            text = f"entries 1 to {entry.number - 1}"
         case "reserved":
             text = asked(str(body["text"])) or str(body["question"])
         case "refused":

@@ -16,9 +16,12 @@ from typing import Any
 from dither.errors import DitherError, TamperError
 from dither.ledger.entries.budget import give_back, pay, read_price
 from dither.ledger.entries.charge_request import fingerprint
+from dither.ledger.entries.countersignature import BlockDigests
 from dither.ledger.entries.entry import Entry, Head, State, read, written
 from dither.ledger.entries.receipt import Receipt
+from dither.ledger.entries.transaction import signer
 from dither.ledger.storage.database import BATCH, LAST, Database, EntryRow, Statement, batch
+from dither.ledger.storage.signing_keys import KeyFile
 from dither.ledger.witness import Witness
 from dither.privacy.budget.filter import Filter, Spent, from_json
 from dither.privacy.budget.filter_state import added
@@ -38,6 +41,7 @@ class Verification:
     signed: bool  # signatures were checked: the key was at hand
     witnessed: bool  # a second place confirmed the head
     receipts: int  # how many were held against the ledger
+    countersigned: int = 0  # how many of the first entries the key in force answers for, since theirs was thrown away
 
     @property
     def ok(self) -> bool:
@@ -48,6 +52,8 @@ class Verification:
         lines = [f"{self.entries} entries, head {self.head.hash[:16] if self.head else 'none'}"]
         lines += [f"FAULT: {fault}" for fault in self.faults] or ["chain, sums and answers hold"]
         lines.append("signatures checked" if self.signed else "NOT CHECKED: signatures, since the key is not here")
+        if self.countersigned:
+            lines.append(f"the key of entries 1 to {self.countersigned} was thrown away: a later key answers for them")
         if self.witnessed:
             lines.append("the second place confirms that nothing was cut off or put back")
         else:
@@ -60,7 +66,7 @@ class Verification:
 def verify(
     database: Database,
     witness: Witness | None,
-    key: bytes | None,
+    file: KeyFile,
     receipts: tuple[Receipt, ...],
     progress: Callable[[int, int], None] | None,
 ) -> Verification:
@@ -74,7 +80,9 @@ def verify(
                 faults.append("the second place does not know this ledger")
         except DitherError as error:
             faults.append(str(error))
-    expected = {*(receipt.head for receipt in receipts), *([] if seen is None else [seen])}
+    keys = file.read()
+    starts = {Head(key.first, key.hash) for key in keys.keys[1:]} if keys is not None else set()
+    expected = {*(receipt.head for receipt in receipts), *([] if seen is None else [seen]), *starts}
     by_number = {head.entries for head in expected}
     with database.read(LAST, BEFORE) as transaction:
         total = int(transaction.opened[0][0][0]) if transaction.opened[0] else 0
@@ -84,9 +92,10 @@ def verify(
     while True:
         with database.read(batch(number, BATCH)) as transaction:
             rows = [EntryRow(*row) for row in transaction.opened[0]]
+        keys = file.read()  # not older than the rows: the key may be rotated meanwhile
         for row in rows:
             try:
-                audit.follow(read(row, key))
+                audit.follow(read(row, signer(row, keys)))
             except DitherError as error:  # go on: the owner wants to know how much of it is touched
                 faults.append(f"entry {row.number}: {error.why}")
                 audit.skip(row)
@@ -98,10 +107,13 @@ def verify(
             break
         number = rows[-1].number + 1
     entries = 0 if audit.last is None else audit.last.entries
-    faults += [f"entry {head.entries} is not as a receipt or the second place saw it" for head in sorted(expected)]
+    faults += [
+        f"entry {head.entries} is not as a receipt, the key file or the second place saw it" for head in sorted(expected)
+    ]
     faults += audit.about_receipts()
     confirmed = seen is not None and seen not in expected
-    return Verification(entries, audit.last, tuple(faults), key is not None, confirmed, len(receipts))
+    thrown = 0 if keys is None else keys.thrown_away
+    return Verification(entries, audit.last, tuple(faults), keys is not None, confirmed, len(receipts), thrown)
 
 
 class Audit:
@@ -121,6 +133,8 @@ class Audit:
             self._receipts.setdefault(receipt.number, []).append(receipt)
         self._answered: dict[int, list[Receipt]] = {}  # whose answer is to come
         self._wrong: list[str] = []
+        self.blocks = BlockDigests()
+        self._handover = False  # the last entry was one
 
     def follow(self, entry: Entry) -> None:
         """Check one entry against everything before it."""
@@ -140,10 +154,12 @@ class Audit:
         if state != entry.state:
             raise _fault(entry, "its state is not what its entries add up to")
         self.last, self._state = entry.head, state
+        self.blocks.add(entry.hash)
 
     def skip(self, row: EntryRow) -> None:
         """After a fault: go on from what is written."""
         self.last = Head(row.number, str(row.hash))
+        self.blocks.add(str(row.hash))
         try:
             self._state = read(row, None).state
         except DitherError:
@@ -160,7 +176,15 @@ class Audit:
             self._budget, self._identity = from_json(body["budget"]), body["ledger"]
             return State(self._budget.nothing.totals, 1)
         assert self._state is not None
+        handover, self._handover = self._handover, entry.kind == "rotated"
+        if handover != (entry.kind == "countersigned"):
+            raise _fault(entry, "a key hands over, and the next one countersigns at once")
         match entry.kind:
+            case "rotated":
+                return replace(self._state, rotation=entry.number)
+            case "countersigned":
+                if body["blocks"] != self.blocks.digests():
+                    raise _fault(entry, "the new key answers for other entries than those before it")
             case "bound":
                 if self._state.domain is not None:
                     raise _fault(entry, "it was bound before")

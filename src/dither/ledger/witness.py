@@ -3,7 +3,8 @@
 A chain of hashes shows that entries were changed; it cannot show that the last ones were cut off, or that the whole folder
 was exchanged for last week's. The head (count and hash of the last entry), signed, is therefore also written to another
 database, which the owner chooses and which nobody backs up together with the ledger. It is written after the entry is
-durable and before anything is granted: it may lag behind by entries that nobody has used, and is never ahead.
+durable and before anything is granted: it may lag behind by entries that nobody has used, and is never ahead. A head is
+signed by the key that signed its entry; after a rotation the old key can sign no head that counts.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import hmac
 from typing import Any
 
-from dither.errors import TamperError
+from dither.errors import LedgerError, TamperError
 from dither.ledger.entries.entry import Head
 from dither.ledger.storage.database import Database, Statement
+from dither.ledger.storage.signing_keys import KeyFile, SigningKeys
 
 TABLE = """CREATE TABLE IF NOT EXISTS heads (
     ledger TEXT PRIMARY KEY, place TEXT NOT NULL, count INTEGER NOT NULL, hash TEXT NOT NULL, mac TEXT NOT NULL)"""
@@ -28,46 +30,63 @@ PURPOSE = b"dither ledger head 1\n"
 class Witness:
     """The head of one ledger, kept in a second database."""
 
-    def __init__(self, database: Database, identity: str, place: str, key: bytes | None) -> None:
+    def __init__(self, database: Database, identity: str, place: str, file: KeyFile) -> None:
         self.database = database
         self._identity = identity
         self._place = place
-        self._key = key
+        self._file = file
 
     def head(self) -> Head | None:
         """What was last written; None if nothing was."""
-        with self.database.read(self._query()) as transaction:
-            return self._read(transaction.opened[0])
+        while True:
+            keys = self._file.read()
+            with self.database.read(self._query()) as transaction:
+                rows = transaction.opened[0]
+            try:
+                return self._read(rows, keys)
+            except TamperError:
+                if self._file.read() == keys:  # otherwise the key was rotated meanwhile
+                    raise
 
-    def advance(self, head: Head) -> Head:
-        """Write a head, unless a later one is there; gives the one that is there now."""
-        assert self._key is not None
+    def advance(self, head: Head, keys: SigningKeys) -> Head:
+        """Write a head, signed by the key of its entry, unless a later one is there; gives the one that is there now."""
         with self.database.write(self._query()) as transaction:
-            known = self._read(transaction.opened[0])
+            known = self._read(transaction.opened[0], self._file.read())
             if known is not None and known.entries >= head.entries:
                 return known
-            transaction.do((KEEP, (self._identity, self._place, *head, self._mac(head, self._place))))
+            secret = keys.of(head.entries)
+            if secret is None:
+                why = f"it does not know of entry {keys.current.first}, from which on another key signs"
+                raise LedgerError("witness", self.database.shown, why, "opening the ledger again")
+            transaction.do((KEEP, (self._identity, self._place, *head, self._mac(secret, head, self._place))))
         return head
 
     def _query(self) -> Statement:
         return FIND, (self._identity,)
 
-    def _read(self, rows: list[tuple[Any, ...]]) -> Head | None:
+    def _read(self, rows: list[tuple[Any, ...]], keys: SigningKeys | None) -> Head | None:
         if not rows:
             return None
         count, hash_, place, mac = rows[0]
         whole = isinstance(count, int) and all(isinstance(text, str) for text in (hash_, place, mac))
         head = Head(count if isinstance(count, int) else 0, str(hash_))
-        expected = None if self._key is None else self._mac(head, str(place)).encode()
-        if not whole or (expected is not None and not hmac.compare_digest(expected, str(mac).encode("utf-8", "replace"))):
+        if not whole or not (keys is None or any(self._is_signed(key, head, place, mac) for key in _signers(keys, count))):
             why = "its head was not written with the ledger's key"
             raise TamperError("witness", self.database.shown, why, "the second place as it was")
         return head
 
-    def _mac(self, head: Head, place: str) -> str:
-        assert self._key is not None
+    def _is_signed(self, key: bytes, head: Head, place: str, mac: str) -> bool:
+        return hmac.compare_digest(self._mac(key, head, place).encode(), mac.encode("utf-8", "replace"))
+
+    def _mac(self, key: bytes, head: Head, place: str) -> str:
         text = f"{self._identity}\n{head.entries}\n{head.hash}\n{place}"
-        return hmac.digest(self._key, PURPOSE + text.encode("utf-8", "surrogateescape"), "sha256").hex()
+        return hmac.digest(key, PURPOSE + text.encode("utf-8", "surrogateescape"), "sha256").hex()
+
+
+def _signers(keys: SigningKeys, number: int) -> list[bytes]:
+    """The keys that may have signed the head at this entry: its own, and that of a rotation that is being completed."""
+    following = keys.next if number > keys.current.first else None
+    return [key for key in (keys.of(number), following) if key is not None]
 
 
 def prepare(database: Database) -> None:

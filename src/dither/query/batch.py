@@ -29,7 +29,6 @@ from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.engine import Progress
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
-from dither.query.plan.text import number
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import batch_question
@@ -136,9 +135,11 @@ class Batch:
         """How many batches of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self) -> str:
-        """Price and error of all questions, and which of them are answered together."""
-        told = self._explained(f"; {number(self.affordable)} such batches are left")
+    def explain(self, *, details: bool = False) -> str:
+        """Price and error of all questions, and which are answered together; with `details`, what is left as counted."""
+        remaining = self.holdings.ledger.remaining()
+        left = remaining.words(self.guarantee, which="batch like this one", details=details)
+        told = self._explained(f"\nLeft       {left}")
         return "\n".join([told, *self.holdings.engine_words])
 
     def _explained(self, left: str) -> str:

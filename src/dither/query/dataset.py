@@ -58,7 +58,7 @@ class Dataset(Holdings):
         Domain     people: add/remove one person
         Table      people: one row a person
                      age: integer, may be missing
-        Budget     ε = 3 left of ε = 3 (add/remove one person)
+        Budget     100%: ε = 3 left of ε = 3 (add/remove one person)
         >>> people.quote("SELECT COUNT(*) AS n FROM people", error={"n": 6}).errors
         {'n': 6.0}
         >>> folder.cleanup()

@@ -19,7 +19,6 @@ from dither.query.answers.table import preformatted
 from dither.query.engines.engine import Progress
 from dither.query.holdings import Holdings
 from dither.query.plan.describe import describe
-from dither.query.plan.text import number
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import question
 from dither.query.pricing.make_offer import make_offer
@@ -106,9 +105,10 @@ class Quote:
         """How many questions of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self) -> str:
-        """Price, error, bounds and what they mean, in words."""
-        told = explain_offer(self.offer, f"; {number(self.affordable)} such questions are left")
+    def explain(self, *, details: bool = False) -> str:
+        """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it."""
+        left = self.holdings.ledger.remaining().words(self.guarantee, details=details)
+        told = explain_offer(self.offer, f"\nLeft       {left}")
         return "\n".join([told, *self.holdings.engine_words])
 
     def describe(self) -> str:

@@ -271,6 +271,7 @@ def test_what_a_writer_goes_on_with_is_what_a_reader_finds(tmp_path, monkeypatch
         ledger.reserve(pure(ln(3)), {"rows": [1, True, None]}, analyst="ana", idempotency_key="k")
     (tmp_path / "a.ledger").rename(tmp_path / "b.ledger")
     with Ledger(tmp_path / "b.ledger", moved=True) as ledger:
+        ledger.rotate_key()
         assert ledger.verify().ok
     assert kinds == set(KINDS) - {"refused", "exported"}, "these are in the access log now"
     with pytest.raises(LedgerError, match="as it was meant"):

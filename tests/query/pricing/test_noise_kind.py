@@ -78,7 +78,7 @@ def test_noise_that_has_no_price_is_refused_before_any_charge(clinic):
         clinic(zcdp(1)).quote(COUNT, guarantee=pure(1), noise="gaussian")
     with pytest.raises(GuaranteeError, match="no price"):
         clinic(dither.filter.gaussian_filter(1)).quote(COUNT, epsilon=1, noise="geometric")
-    assert str(data.ledger.remaining()).startswith("ε = 3 left")
+    assert str(data.ledger.remaining()).startswith("100%: ε = 3 left")
 
 
 @pytest.mark.parametrize("budget", [approx(3, "1e-6"), zcdp("0.5")])

@@ -36,13 +36,13 @@ class Cells:
 
 
 def read_cells(table: Any) -> Cells:
-    """The columns of an array, a list of rows, or a frame of pandas or polars."""
+    """The columns of an array, a list of rows, a frame of pandas or polars, or a table of pyarrow."""
     if isinstance(table, Cells):
         return table
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise DataError("X", type(table).__name__, "sparse data is not supported", "X.toarray()")
     if hasattr(table, "columns") and hasattr(table, "__getitem__"):
-        names = tuple(table.columns)
+        names = tuple(getattr(table, "column_names", table.columns))  # in pyarrow, `columns` are the columns themselves
         arrays = tuple(np.asarray(table[name]) for name in names)
         strings = all(isinstance(name, str) for name in names)
         return Cells(tuple(_kind(one) for one in arrays), names if strings else None, len(table))

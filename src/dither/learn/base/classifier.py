@@ -8,12 +8,16 @@ from dither.errors import DataError
 from dither.extras import needs
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
+from dither.learn.base.private_score import Asked, PrivateScore, classifier_score
+from dither.ledger.ledger import Ledger
+from dither.numeric.number import NumberLike
+from dither.privacy.unit import UnitLike
 
 with needs("dither[learn]"):
     import numpy as np
     from sklearn.base import ClassifierMixin
     from sklearn.metrics import accuracy_score
-    from sklearn.utils.validation import check_is_fitted
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 SCORE_WAYS = "score(X, y, public=True) on public rows, or private_score(X, y, epsilon='0.1') on private ones"
 
@@ -50,6 +54,42 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         check_is_fitted(self, "guarantee_")
         refuse_score(public)
         return float(accuracy_score(y, self.predict(X)))
+
+    def private_score(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        epsilon: NumberLike,
+        unit: UnitLike = "add/remove one person",
+        person: Any = None,
+        confidence: NumberLike = "0.95",
+        ledger: Ledger | None = None,
+        analyst: str = "",
+    ) -> PrivateScore:
+        """The accuracy on private rows, at a price: right and wrong answers are counted with noise.
+
+        Each row is asked about alone, at half a millisecond or so: only then can no row change the answer of another.
+
+        Args:
+            X: private rows, as `fit` takes them.
+            y: the labels; rows with a label that is no class are left out.
+            epsilon: the price, pure.
+            unit: whom it protects.
+            person: one value for each row that says whose it is; the first `max_rows` of each count.
+            confidence: of the interval, which holds the score of these rows; it is about noise, not about other rows.
+            ledger: is charged before rows are read.
+            analyst: who asks, where the ledger has shares.
+
+        Raises:
+            DataError, SizeError, NumberError, UnitError: parameters or shapes do not fit.
+            BudgetError: the ledger has less left than the price.
+            ReleaseError: it failed after the charge; the cause is not told.
+        """
+        check_is_fitted(self, "guarantee_")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        asked = Asked.of(epsilon, unit, confidence, ledger, analyst)
+        return classifier_score(type(self).__name__, self.predict, self.facts_, X, y, person, asked)
 
     def _model(self, facts: Facts, stored: str, receipt: Any) -> Any:
         self.classes_ = np.array(facts.classes)

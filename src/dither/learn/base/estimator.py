@@ -1,6 +1,7 @@
 """The way of a fit: facts, charge, release, and then the model from what was released.
 
     facts     parameters, shape and kind of the data are read, and refused where they do not fit; no cell is looked at
+    rehearse  the estimator runs on zeros in place of releases: what its parameters make impossible is refused
     charge    the ledger charges, or says that the same fit was paid for; from here on nothing is given back
     release   rows become whole numbers, statistics get noise (`base/release.py`)
     commit    what was released is stored
@@ -12,6 +13,7 @@ What fails after the charge is one error with one text: its cause may depend on 
 from __future__ import annotations
 
 import secrets
+import warnings
 from typing import Any, ClassVar, Self
 
 from attrs import evolve
@@ -27,7 +29,7 @@ from dither.learn.base.from_features import read_features
 from dither.learn.base.people import kept_rows, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
-from dither.learn.base.release import Release, Replay, from_json, to_json, untold
+from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
 from dither.learn.base.rows import Rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
@@ -78,7 +80,7 @@ class PrivateEstimator(BaseEstimator):
         """Charge for a fit, release its statistics, and make the model of them.
 
         Args:
-            X: one row for each record: an array, a list of rows, or a frame of pandas or polars.
+            X: one row for each record: an array, a list of rows, a frame of pandas or polars, or a table of pyarrow.
             y: the labels or targets, one for each row.
             person: one value for each row that says whose it is; left out, each row is another person.
 
@@ -97,6 +99,7 @@ class PrivateEstimator(BaseEstimator):
         if ids is None and facts.rows_per_person > 1:
             why = "nobody says whose a row is, so the rows of a person cannot be counted"
             raise DataError("max_rows", self.max_rows, why, "fit(X, y, person=ids)")
+        self._rehearse(facts)
         receipt = self._charge(facts)
         with untold() as done:
             done.append(self._released(facts, self._rows(cells, labels, ids, facts)))
@@ -152,6 +155,11 @@ class PrivateEstimator(BaseEstimator):
 
     # -- inside ------------------------------------------------------------------------------------------------
 
+    def _rehearse(self, facts: Facts) -> None:
+        """Run without rows, on zeros: what can never work is refused before it is charged."""
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+            self._learn(facts, Rehearsal(facts.price, facts.rows_per_person))
+
     def _released(self, facts: Facts, rows: Rows) -> str:
         """What is released of rows, as it is stored."""
         first = Release(facts.price, rows, facts.rows_per_person)
@@ -170,6 +178,7 @@ class PrivateEstimator(BaseEstimator):
             read, labels = stated.cells(found)
             return self._released(facts, self._rows(read, labels, None, facts))
 
+        self._rehearse(facts)
         question = {"fit": type(self).__name__, "parameters": stated.asked, **features.asked}
         text = f"fit of {type(self).__name__} to {features.sql}"
         stored, receipt = features.released(facts.price.guarantee, question, compute, analyst=self.analyst, text=text)

@@ -18,6 +18,7 @@ def exact_products(left: Floats, right: Floats, largest: int) -> Integers:
     """left.T @ right of whole numbers, no product of which exceeds `largest` in absolute value: in blocks that are exact."""
     block = EXACT // largest
     assert block > 0, "a single product is exact"
+    assert len(left) * largest < 2**63, "so is the sum of all"  # 2^36 rows of the largest products here
     total = np.zeros((left.shape[1], right.shape[1]), dtype=np.int64)
     for start in range(0, len(left), block):
         total += (left[start : start + block].T @ right[start : start + block]).astype(np.int64)

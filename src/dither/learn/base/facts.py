@@ -12,6 +12,8 @@ from dither.learn.base.price import Price
 from dither.learn.base.rows import default_norm
 from dither.numeric.number import integer
 
+MOST_ROWS, MOST_OF_A_PERSON = 10**12, 10**6
+
 
 @frozen
 class Facts:
@@ -52,14 +54,22 @@ class Facts:
             return most
         if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not 2**-20 <= stated < float("inf"):
             raise NumberError("norm", stated, "it bounds the length of a row after scaling to [-1, 1]", f"norm={most:.3g}")
-        return min(float(stated), most)
+        return float(min(stated, most))
 
 
 def read_rows_hint(rows: Any) -> int | None:
     """A public number of rows; None where it is private."""
-    return None if rows is None else integer(rows, name="rows", least=1)
+    if rows is None:
+        return None
+    found = integer(rows, name="rows", least=1)
+    if found > MOST_ROWS:
+        raise NumberError("rows", "more", f"a fit is to {MOST_ROWS:,} rows at most", "rows=10000, or none")
+    return found
 
 
 def read_max_rows(max_rows: Any) -> int:
     """How many rows of a person count."""
-    return integer(max_rows, name="max_rows", least=1)
+    found = integer(max_rows, name="max_rows", least=1)
+    if found > MOST_OF_A_PERSON:
+        raise NumberError("max_rows", "more", f"{MOST_OF_A_PERSON:,} rows of a person are the most", "max_rows=5")
+    return found

@@ -12,16 +12,18 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from dither.errors import GuaranteeError, NumberError
-from dither.numeric.number import Number, NumberLike, exact, rational
+from dither.numeric.number import Number, NumberLike, exact
 from dither.privacy import calibrate
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.definitions import gdp, pure
 from dither.privacy.guarantee.gaussian import Gdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.guarantee.zcdp import Zcdp
+from dither.privacy.records import read_delta
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
 Kind: TypeAlias = Literal["pure", "gaussian"]
+LEAST, MOST = Fraction(1, 10**9), Fraction(10**9)  # epsilon, and mu: beyond it noise is all there is, or none at all
 WAYS = "epsilon=1, delta='1e-6', or guarantee=dither.zcdp('0.1')"
 
 
@@ -72,7 +74,7 @@ def read_price(
         return _from_guarantee(guarantee, delta, kinds)
     assert epsilon is not None
     whom, target = read_unit(unit), exact(epsilon, name="epsilon", positive=True)
-    lost = Fraction(0) if delta is None else rational(delta, name="delta", nonnegative=True)
+    lost = Fraction(0) if delta is None else read_delta(delta)
     return _price(target, lost, whom, kinds)
 
 
@@ -102,6 +104,7 @@ def _price(epsilon: Number, delta: Fraction, unit: Unit, kinds: tuple[Kind, ...]
         raise GuaranteeError("delta", float(delta), why, "delta='1e-6', or guarantee=dither.zcdp('0.1')")
     if not epsilon.is_rational:
         raise NumberError("epsilon", str(epsilon), "the noise of a fit has a rational scale", "a decimal such as '1.0986'")
+    _within(epsilon.fraction(), "epsilon")
     promise = pure(epsilon, unit=unit)
     return Price(promise, str(promise), None, epsilon.fraction())
 
@@ -109,6 +112,12 @@ def _price(epsilon: Number, delta: Fraction, unit: Unit, kinds: tuple[Kind, ...]
 def _gaussian(mu2: Fraction, unit: Unit, kinds: tuple[Kind, ...], came: str) -> Price:
     if "gaussian" not in kinds:
         raise GuaranteeError("guarantee", came, "the noise of this estimator is geometric: pure epsilon", "epsilon=1")
-    if mu2 <= 0:
-        raise GuaranteeError("guarantee", came, "nothing can be released at no price", WAYS)
+    _within(mu2, "guarantee", squared=True)
     return Price(gdp(mu2=mu2, unit=unit), came, mu2, None)
+
+
+def _within(amount: Fraction, where: str, *, squared: bool = False) -> None:
+    """Refuse a price at which floats of the model would overflow."""
+    power = 2 if squared else 1
+    if not LEAST**power <= amount <= MOST**power:
+        raise GuaranteeError(where, "a price out of range", "epsilon, or mu, of a fit lies between 1e-9 and 1e9", WAYS)

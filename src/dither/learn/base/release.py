@@ -36,6 +36,7 @@ from dither.noise.gaussian import RoundedGaussian
 from dither.noise.laplace import DiscreteLaplace
 
 Statistic: TypeAlias = Callable[[Rows], Integers]
+NO_ROWS = Rows(np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int64))
 FAR = 2**62  # whole numbers are kept within 64 bits; clipping after the noise is post-processing
 
 
@@ -111,11 +112,39 @@ class Release:
         return found.copy()
 
 
+class Rehearsal(Release):
+    """The same without rows and without a charge: zeros. What parameters make impossible is refused here, and told."""
+
+    def __init__(self, price: Price, rows_per_person: int = 1) -> None:
+        super().__init__(price, NO_ROWS, rows_per_person)
+
+    def gaussian(
+        self,
+        statistic: Statistic,
+        shape: tuple[int, ...],
+        *,
+        norm2: Fraction | int,
+        share: Fraction,
+        weights: Sequence[Fraction | int] | None = None,
+    ) -> Integers:
+        """Zeros, where noise of that size can be drawn."""
+        self._spend(share)
+        for weight in {1} if weights is None else {Fraction(one) for one in weights}:
+            RoundedGaussian(sigma2=self.variance(norm2, share) * weight)
+        return np.zeros(shape, dtype=np.int64)
+
+    def geometric(self, statistic: Statistic, shape: tuple[int, ...], *, norm1: int, share: Fraction) -> Integers:
+        """Zeros, where noise of that size can be drawn."""
+        self._spend(share)
+        DiscreteLaplace(self.scale(norm1, share))
+        return np.zeros(shape, dtype=np.int64)
+
+
 class Replay(Release):
     """The same without rows: what was released before, again. Nothing is drawn, and no statistic is called."""
 
     def __init__(self, price: Price, released: Sequence[Integers], rows_per_person: int = 1) -> None:
-        super().__init__(price, Rows(np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int64)), rows_per_person)
+        super().__init__(price, NO_ROWS, rows_per_person)
         self._stored = list(released)
 
     def gaussian(

@@ -18,7 +18,6 @@ from attrs import frozen
 from dither.learn.base.cells import Floats, Integers
 from dither.learn.base.columns import CategoryColumn, Column
 
-CONSTANT, BESIDE_CONSTANT = 0.5, 0.75**0.5  # the constant of a vector that has one, and how much the rest is shortened
 SPARE = 1 - 2.0**-40  # of a row that is shortened: more than division and product may be off by
 
 
@@ -72,19 +71,13 @@ def default_norm(columns: tuple[Column, ...]) -> float:
     return float(np.sqrt(len(columns)))
 
 
-def lattice_vectors(u: Floats, bits: int, norm: float, *, constant: bool = False) -> Floats:
-    """u / norm as whole numbers in steps of 2^-bits, of L2 norm at most 2^bits; with a `constant` coordinate at the end.
-
-    The constant is half of that length, and the rest is shortened by sqrt(3)/2: together they are no longer than 2^bits.
-    """
-    length2 = 3 * 4 ** (bits - 1) if constant else 4**bits  # of the part without the constant, in whole numbers
-    length = np.sqrt(float(length2))
+def lattice_vectors(u: Floats, bits: int, norm: float) -> Floats:
+    """u / norm as whole numbers in steps of 2^-bits, of L2 norm at most 2^bits."""
+    length = 2.0**bits
     whole = np.trunc(np.clip(u * (length / norm), -length, length))
     square = np.einsum("ij,ij->i", whole, whole)  # whole numbers far below 2^53: exact in any order
-    long = square > length2
+    long = square > 4**bits
     if long.any():
         whole[long] = np.trunc(whole[long] * (length * SPARE / np.sqrt(square[long]))[:, None])
-        whole[np.einsum("ij,ij->i", whole, whole) > length2] = 0.0  # no row gets here; if one did, it would count as zeros
-    if not constant:
-        return whole
-    return np.concatenate([whole, np.full((len(whole), 1), 2.0 ** (bits - 1))], axis=1)
+        whole[np.einsum("ij,ij->i", whole, whole) > 4**bits] = 0.0  # no row gets here; if one did, it would count as zeros
+    return whole

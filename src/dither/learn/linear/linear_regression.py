@@ -135,7 +135,7 @@ class LinearRegression(PrivateRegressor):
         return {"coef_": found[:-1], "intercept_": float(found[-1]), "moments_": moments}
 
     def predict(self, X: Any) -> Any:
-        """The target, a row each; within its bounds."""
+        """The target of each row of `X`; within its bounds."""
         rows = self._predicted(X)
         found = bounded_values(rows, self.facts_.columns) @ self.coef_ + self.intercept_
         within = target_column(self.facts_)

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from dither.learn.base.cells import Floats, Integers
+from dither.errors import NumberError
+from dither.learn.base.cells import Cells, Floats, Integers
 from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike
 from dither.learn.base.exact_sums import exact_products, exact_scores
@@ -42,6 +43,7 @@ from dither.privacy.unit import UnitLike
 ROW_BITS, WEIGHT_BITS, RESIDUAL_BITS = 12, 14, 15
 NORM2 = 4 ** (ROW_BITS + RESIDUAL_BITS)
 LARGEST_WEIGHT = 256.0
+LARGEST_L2 = 1000.0
 TABLE_BITS, TABLE_REACH = 10, 16  # steps of 2^-10, exponentials down to e^-16
 EXPONENTIALS = np.rint(np.exp(-np.arange(TABLE_REACH * 2**TABLE_BITS + 1) / 2**TABLE_BITS) * 2**30)
 MOMENTUM, RATE = 0.8, 1.0
@@ -106,6 +108,11 @@ class LogisticRegression(PrivateClassifier):
         self.ledger = ledger
         self.analyst = analyst
 
+    def _facts(self, cells: Cells, labels: Any) -> Facts:
+        if isinstance(self.l2, bool) or not isinstance(self.l2, (int, float)) or not 0 <= self.l2 <= LARGEST_L2:
+            raise NumberError("l2", self.l2, f"it is a number from 0 to {LARGEST_L2:g}", "l2=0.01")
+        return super()._facts(cells, labels)
+
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         classes = len(facts.classes)
         n, spent = released_count(facts, release)
@@ -122,7 +129,7 @@ class LogisticRegression(PrivateClassifier):
                 share=share,
             )
             speed = MOMENTUM * speed + gradient / 2.0 ** (ROW_BITS + RESIDUAL_BITS) / n + self.l2 * weights
-            weights = np.clip(weights - RATE * speed, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+            weights = np.clip(np.nan_to_num(weights - RATE * speed), -LARGEST_WEIGHT, LARGEST_WEIGHT)  # NaN would scale rows
             if step >= steps // 2:
                 total, counted = total + weights, counted + 1
         mean = total / counted

@@ -137,12 +137,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         return len(self.components_)
 
     def transform(self, X: Any) -> Any:
-        """The scores of each component, a row each."""
+        """The scores of each component, for each row of `X`."""
         rows = self._predicted(X)
         return (one_hot(rows, self.facts_.columns) - self.mean_) @ self.components_.T
 
     def inverse_transform(self, X: Any) -> Any:
-        """Scores back to the units of the columns, a coordinate for each category."""
+        """Scores `X` back to the units of the columns, a coordinate for each category."""
         check_is_fitted(self, "guarantee_")
         given, columns = np.asarray(X, dtype=np.float64), self.facts_.columns
         if given.ndim != 2 or given.shape[1] != len(self.components_):

@@ -120,12 +120,12 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
         return {"mean_": means, "scale_": scales, "var_": scales**2, "bounds_out_": list(out)}
 
     def transform(self, X: Any) -> Any:
-        """Values within `bounds`, less the mean, over the deviation."""
+        """Values of `X` within `bounds`, less the mean, over the deviation."""
         rows = self._predicted(X)
         return (rows.numbers * _halves(self.facts_) + _middles(self.facts_) - self.mean_) / self.scale_
 
     def inverse_transform(self, X: Any) -> Any:
-        """Back to the units of the columns."""
+        """`X` back to the units of the columns."""
         check_is_fitted(self, "guarantee_")
         given = np.asarray(X, dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != len(self.mean_):

@@ -114,21 +114,37 @@ class Remaining:
         budget = self.spent.budget
         return isinstance(budget, SumFilter) and not budget.delta
 
-    def in_questions(self, guarantee: Guarantee, which: str = "this one") -> str:
-        """What is left, in questions of that price, of `which` it is: what people want to know first."""
-        more = self.like(guarantee)
-        return f"{f'about {more:,}' if more else 'no'} more question{'' if more == 1 else 's'} like {which}"
+    def words(
+        self,
+        like: Guarantee | None = None,
+        *,
+        which: str = "question like this one",
+        of: str = "of the budget",
+        details: bool = False,
+    ) -> str:
+        """What is left in words, the same wherever a budget is shown: in percent, and in questions of the price `like`.
+
+        So many the filter would admit, one after the other, if nothing else were asked; `which` says what they are, and `of`
+        what the percent are of. With `details` also as the filter counts: ε, or ρ and δ.
+        """
+        told = f"{self.percent} {of}"
+        if like is not None:
+            more, (noun, _, rest) = self.like(like), which.partition(" ")
+            number = f"about {more:,} more" if more else "no more"
+            told += f": {number} {noun if more == 1 else _plural(noun)} {rest}"
+        return f"{told}; {self.details}" if details else told
 
     def __str__(self) -> str:
-        """In ε where the budget counts nothing else, otherwise in percent: few know how much a ρ is."""
-        return self.details if self.in_epsilon else f"{self.percent} left of {self.ceiling}"
+        """In percent; also in ε where the budget counts nothing else: few know how much a ρ is."""
+        return f"{self.percent}: {self.details}" if self.in_epsilon else f"{self.percent} left of {self.ceiling}"
 
 
 def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
     """The state after a charge; refused where the ceiling could be broken."""
     after = spent.budget.paid(spent, price)
     if after is None:
-        why = f"{whose} has {Remaining(spent).details}"
+        left = Remaining(spent).words(guarantee, of="left", details=True)
+        why = f"{whose} has {left}"
         raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price, or none")
     return after
 
@@ -139,6 +155,10 @@ def give_back(spent: Spent, price: Totals) -> Spent:
     if any(part < 0 for part in total):
         raise TamperError("ledger", Remaining(spent).details, "more would be given back than was spent", "ledger.verify()")
     return Spent(spent.budget, total)
+
+
+def _plural(noun: str) -> str:
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
 
 
 def _above_zero(ceiling: Filter, given: BudgetLike, name: str) -> Filter:

@@ -26,7 +26,7 @@ from dither.privacy.budget.filter_state import Totals
 VERSION = 2
 PURPOSE = b"dither ledger entry 2\n"  # the key signs nothing else by accident
 KINDS = (
-    *("created", "bound", "policy", "share", "moved"),  # what the owner did
+    *("created", "bound", "policy", "share", "moved", "rotated", "countersigned"),  # what the owner did
     *("reserved", "touched", "renewed", "rerun", "answered", "replayed", "refunded"),  # what became of a charge
     *("refused", "exported"),  # what was asked and not answered, and where answers went
 )
@@ -52,10 +52,11 @@ class State:
     domain: str | None = None
     policy: str = ""
     shares: bool = False
+    rotation: int = 0  # number of the last entry that handed over to another key; not written where there was none
 
     def to_json(self) -> dict[str, Any]:
         told = {"home": self.home, "domain": self.domain, "policy": self.policy, "shares": self.shares}
-        return {"spent": written(self.spent), **told}
+        return {"spent": written(self.spent), **told, **({"rotation": self.rotation} if self.rotation else {})}
 
 
 def written(totals: Totals) -> list[Any]:
@@ -141,7 +142,7 @@ def read(row: EntryRow, key: bytes | None) -> Entry:
         raise tampered(row.number, "its columns are not texts that dither writes")
     if digest(row.record) != row.hash:
         raise tampered(row.number, "its text and its hash do not belong together")
-    if key is not None and not hmac.compare_digest(mac_of(key, row.record), row.mac):
+    if key is not None and not is_signed(row, key):
         raise tampered(row.number, "it was not written with the key of this ledger")
     try:
         stored = json.loads(row.record)
@@ -163,6 +164,12 @@ def read(row: EntryRow, key: bytes | None) -> Entry:
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise tampered(row.number, "its columns do not belong together") from error
     return entry
+
+
+def is_signed(row: EntryRow, key: bytes) -> bool:
+    """Whether a row was written with that key."""
+    texts = isinstance(row.record, str) and isinstance(row.mac, str) and row.mac.isascii()
+    return texts and hmac.compare_digest(mac_of(key, row.record), row.mac)
 
 
 def mac_of(key: bytes, record: str) -> str:

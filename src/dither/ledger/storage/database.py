@@ -85,6 +85,7 @@ BATCH = 1000  # entries at a time, where all are read
 LAST: Statement = (f"SELECT {COLUMNS} FROM entries ORDER BY number DESC LIMIT 1", ())  # noqa: S608 - our own names
 NUMBERED = f"SELECT {COLUMNS} FROM entries WHERE number = ?"  # noqa: S608
 RANGE = f"SELECT {COLUMNS} FROM entries WHERE number >= ? ORDER BY number LIMIT ?"  # noqa: S608
+HASHES = "SELECT number, hash FROM entries WHERE number >= ? AND number <= ? ORDER BY number"
 INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 
 
@@ -101,6 +102,11 @@ def latest(tag: Tag, value: str | int | None) -> Statement:
 def batch(first: int, count: int) -> Statement:
     """The query for so many entries in order, from a number on."""
     return RANGE, (first, count)
+
+
+def hashes(first: int, last: int) -> Statement:
+    """The query for numbers and hashes of entries, from a number to a number."""
+    return HASHES, (first, last)
 
 
 def insert(row: EntryRow) -> Statement:

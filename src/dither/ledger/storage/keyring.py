@@ -39,16 +39,6 @@ def key_file(identity: str, chosen: Path | None) -> Path:
     return folder() / "keys" / f"{identity}.key" if chosen is None else chosen
 
 
-def load_key(path: Path) -> bytes | None:
-    """The key; None if there is no such file."""
-    text = _text(path, "key")
-    if text is None:
-        return None
-    if not re.fullmatch(r"[0-9a-f]{64}\n?", text):
-        raise LedgerError("key", str(path), "it is not a key", "the key file that was made with the ledger")
-    return bytes.fromhex(text)
-
-
 def must_be_apart(path: Path, ledger: Path | None, chosen: bool) -> None:
     """Refuse a key in the folder of the ledger: whoever takes the one would have the other."""
     if ledger is None:
@@ -61,39 +51,43 @@ def must_be_apart(path: Path, ledger: Path | None, chosen: bool) -> None:
 
 
 def make_key(path: Path) -> bytes:
-    """A new key, durable before it is used; or the one that is there."""
-    _put(path, secrets.token_hex(32), over=False)
-    key = load_key(path)
-    assert key is not None
-    return key
+    """A new key, durable before it is used; or the one that is there, unless it was rotated or is none."""
+    put(path, secrets.token_hex(32), over=False)
+    text = text_of(path, "key") or ""
+    if "\n" in text.strip():
+        why = "it has keys of a ledger that were rotated: one of them may be known to others"
+        raise ConflictError("key", str(path), why, "a file that is not there yet")
+    if not re.fullmatch(r"[0-9a-f]{64}\n?", text):
+        raise LedgerError("key", str(path), "it is not a key", "the key file that was made with the ledger")
+    return bytes.fromhex(text)
 
 
 def remembered(place: str) -> str | None:
     """The identity of the ledger that was at a place; None if nobody knows of one."""
-    text = _text(_place_file(place), "memory")
+    text = text_of(_place_file(place), "memory")
     return None if text is None else text.strip().removesuffix(LEFT)
 
 
 def has_left(place: str) -> bool:
     """Whether the ledger that was at a place was moved away from it."""
-    return (_text(_place_file(place), "memory") or "").strip().endswith(LEFT)
+    return (text_of(_place_file(place), "memory") or "").strip().endswith(LEFT)
 
 
 def remember(place: str, identity: str, *, left: bool = False) -> None:
     """Keep in mind which ledger is at a place, or was and has left it."""
     if (remembered(place), has_left(place)) != (identity, left):
-        _put(_place_file(place), identity + (LEFT if left else ""), over=True)
+        put(_place_file(place), identity + (LEFT if left else ""), over=True)
 
 
 def note_domain(domain: str, identity: str, place: str) -> None:
     """Keep in mind that a ledger was made for a domain."""
-    _put(_domain_folder(domain) / identity, json.dumps(place), over=True)
+    put(_domain_folder(domain) / identity, json.dumps(place), over=True)
 
 
 def places_of(domain: str) -> dict[str, str]:
     """The ledgers that were made for a domain by this account, and where; files that are gone are not listed."""
     found = _domain_folder(domain)
-    noted = {file.name: _text(file, "memory") for file in sorted(found.iterdir())} if found.is_dir() else {}
+    noted = {file.name: text_of(file, "memory") for file in sorted(found.iterdir())} if found.is_dir() else {}
     places = {identity: str(json.loads(text)) for identity, text in noted.items() if text and text.startswith('"')}
     return {identity: place for identity, place in places.items() if "://" in place or Path(place).is_file()}
 
@@ -106,7 +100,8 @@ def _place_file(place: str) -> Path:
     return folder() / "ledgers" / hashlib.sha256(os.fsencode(place)).hexdigest()[:32]
 
 
-def _text(path: Path, name: str) -> str | None:
+def text_of(path: Path, name: str) -> str | None:
+    """What a small file holds; None if there is no such file."""
     try:
         return path.read_text(encoding="ascii")
     except FileNotFoundError:
@@ -115,12 +110,14 @@ def _text(path: Path, name: str) -> str | None:
         raise LedgerError(name, str(path), f"it cannot be read: {error}", "a file that this user can read") from error
 
 
-def _put(path: Path, text: str, *, over: bool) -> None:
-    """Write a small file so that it is whole and durable, or not there at all."""
+def put(path: Path, text: str, *, over: bool) -> None:
+    """Write a small file so that it is whole and durable, or not there at all; one that is there stays, unless `over`."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            if over and path.exists() and hasattr(os, "fchmod"):  # whoever could read it still can
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
             file.write(text + "\n")
             file.flush()
             os.fsync(file.fileno())

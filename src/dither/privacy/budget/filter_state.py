@@ -134,7 +134,11 @@ class Filter(ABC):
 
     @abstractmethod
     def used(self, spent: Spent) -> Fraction:
-        """The part of the budget that is `spent`, from 0 to 1: for a bar, not for a decision."""
+        """The part of the budget that is `spent`, from 0 to 1: for a bar, not for a decision.
+
+        Of several totals that all need room, such as ε and δ, the part of the fuller one; where one of two is enough, such
+        as ρ or ε, that of the emptier one.
+        """
 
     def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
         """The part of the whole budget that a `guarantee` takes, by what is counted; where there are two, one needs room."""
@@ -207,6 +211,19 @@ def part_of(total: Number, cap: Number) -> Fraction:
     if not cap:
         return Fraction(1)
     return max(Fraction(0), min(Fraction(1), ratio(total, cap)))
+
+
+def part_used(totals: Totals, budget: Filter) -> Fraction:
+    """The part of the total that decides, at most 1."""
+    place = budget.deciding(totals)
+    return part_of(totals[place], budget.ceilings()[place])
+
+
+def fullest(totals: Totals, ceilings: Totals, first: int, second: int) -> int:
+    """Of two places whose totals both need room, the one with less of it; the first where the second counts nothing."""
+    if not ceilings[second] or not ceilings[first]:
+        return first
+    return first if ratio(totals[first], ceilings[first]) >= ratio(totals[second], ceilings[second]) else second
 
 
 def ratio(total: Number, cap: Number) -> Fraction:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from dither.arguments import argument_errors
 from dither.numeric.number import Number
-from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, part_of, ratio, room_text
+from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, fullest, part_of, part_used, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.gaussian import Gdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -64,8 +64,11 @@ class SumFilter(Filter):
         epsilon, delta = spent.totals
         return f"ε = {room_text(self.epsilon - epsilon)}" + (f", δ = {room_text(self.delta - delta)}" if self.delta else "")
 
+    def deciding(self, totals: Totals) -> int:
+        return fullest(totals, self.ceilings(), 0, 1)
+
     def used(self, spent: Spent) -> Fraction:
-        return part_of(spent.totals[0], self.epsilon)
+        return part_used(spent.totals, self)
 
     def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
         price = self.price(guarantee)
@@ -123,8 +126,11 @@ class ZcdpFilter(Filter):
         rho, delta = spent.totals
         return f"ρ = {room_text(self.rho - rho)}" + (f", δ = {room_text(self.delta - delta)}" if self.delta else "")
 
+    def deciding(self, totals: Totals) -> int:
+        return fullest(totals, self.ceilings(), 0, 1)
+
     def used(self, spent: Spent) -> Fraction:
-        return part_of(spent.totals[0], Number(self.rho))
+        return part_used(spent.totals, self)
 
     def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
         price = self.price(guarantee)
@@ -228,7 +234,7 @@ class ApproxFilter(Filter):
 
     def deciding(self, totals: Totals) -> int:
         of_rho, of_epsilon = ratio(totals[0], Number(self.rho)), ratio(totals[1], self.epsilon)
-        return 0 if of_rho <= of_epsilon else 1  # whichever has more room
+        return fullest(totals, self.ceilings(), 0 if of_rho <= of_epsilon else 1, 2)  # whichever of the two has more room
 
     def _zero(self) -> Totals:
         return (ZERO, ZERO, ZERO)
@@ -251,7 +257,7 @@ class ApproxFilter(Filter):
         return f"{words}, δ = {room_text(self.delta_events - delta)}"
 
     def used(self, spent: Spent) -> Fraction:
-        return min(part_of(spent.totals[0], Number(self.rho)), part_of(spent.totals[1], self.epsilon))
+        return part_used(spent.totals, self)
 
     def parts_of(self, guarantee: Guarantee) -> dict[str, Fraction]:
         price = self.price(guarantee)

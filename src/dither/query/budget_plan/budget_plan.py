@@ -19,7 +19,7 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.search import halve_integers
 from dither.privacy.text import percent, percent_down
 from dither.query.answers.table import preformatted, wrapped
-from dither.query.budget_plan.plan_line import PlanLine, Quoting, make_lines
+from dither.query.budget_plan.plan_line import PlanLine, Quoting, make_lines, used_after
 from dither.query.budget_plan.plan_table import plan_text
 from dither.query.budget_plan.planned_question import PlanLike, read_plan
 
@@ -70,8 +70,8 @@ class BudgetPlan:
     @property
     def left(self) -> str:
         """What is left of the whole budget when all of it was asked, such as '52.1%'; '0%' where it does not fit."""
-        used = self.remaining[0].spent.budget.used(self.remaining[0].spent)
-        return percent_down(max(Fraction(0), 1 - used - self.needed)) if self.fits else "0%"
+        both = [(line.question, line.quote) for line in self.lines]
+        return percent_down(1 - used_after(self.remaining[0].spent, both)) if self.fits else "0%"
 
     @property
     def factor(self) -> Fraction | None:

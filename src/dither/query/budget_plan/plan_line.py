@@ -159,6 +159,11 @@ def _parts(spent: Spent, both: Sequence[tuple[PlannedQuestion, Quoted | None]]) 
     ]
 
 
+def used_after(spent: Spent, both: Sequence[tuple[PlannedQuestion, Quoted | None]]) -> Fraction:
+    """The part of the budget that is used when all of it was asked."""
+    return spent.budget.used(Spent(spent.budget, planned_total(spent, _charges(spent, both), slack=Fraction(0))))
+
+
 def _shown(error: float | None) -> str:
     """Rounded up; an error that depends on the data is not known."""
     return "?" if error is None else four_digits(error) if error < 1000 else f"{math.ceil(error):,}"

@@ -1,0 +1,1 @@
+"""Clusters: k-means on a released grid."""

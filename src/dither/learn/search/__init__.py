@@ -1,0 +1,1 @@
+"""Private choice: scores of given models, and the best of a random number of runs."""

@@ -1,0 +1,1 @@
+"""Trees and sums of functions of one column: forests of random trees, and boosting."""
