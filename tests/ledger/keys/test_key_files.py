@@ -10,7 +10,7 @@ import pytest
 
 from dither import Ledger, pure
 from dither.errors import ConflictError, LedgerError
-from dither.ledger import handle
+from dither.ledger import discovery, handle
 from dither.ledger.relocation import backup_ledger, restore_ledger
 from dither.ledger.storage import keyring
 from dither.ledger.storage.signing_keys import KeyFile
@@ -135,3 +135,20 @@ def test_a_link_is_the_file_that_it_names(tmp_path, place):
         ledger.reserve(TENTH, "question 1")
         assert ledger.verify().ok
     assert name.is_symlink()
+
+
+def test_opened_while_the_key_is_rotated(place, monkeypatch):
+    """Between its look at the key file and its look at the ledger."""
+    with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
+        real, rotations = discovery._find, [ledger.rotate_key]
+
+        def late(*told, **named):
+            if rotations:
+                rotations.pop()()
+            return real(*told, **named)
+
+        monkeypatch.setattr(discovery, "_find", late)
+        with Ledger(place) as other:
+            other.reserve(TENTH, "question 1")
+            assert other.verify().ok
+    assert not rotations
