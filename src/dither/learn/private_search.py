@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import evolve
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, GuaranteeError, ReleaseError
 from dither.extras import needs
 from dither.learn.base.cells import Cells, read_cells
@@ -46,6 +47,7 @@ OURS = ("epsilon", "delta", "guarantee", "unit", "max_rows", "ledger", "analyst"
 WAYS = "models=[...] to choose among models, or estimator=GaussianNB(...), settings=[{...}, ...]"
 
 
+@argument_errors
 class PrivateSearch(BaseEstimator):
     """Chooses a model by its right answers on private rows, for a pure epsilon: among models, or among settings of a fit.
 
@@ -97,9 +99,7 @@ class PrivateSearch(BaseEstimator):
         ledger: Ledger | None = None,
         analyst: str = "",
     ) -> None:
-        self.models = models
-        self.estimator = estimator
-        self.settings = settings
+        self.models, self.estimator, self.settings = models, estimator, settings
         self.epsilon = epsilon
         self.mean_runs = mean_runs
         self.unit = unit
