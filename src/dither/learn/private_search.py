@@ -158,8 +158,8 @@ class PrivateSearch(BaseEstimator):
         Raises:
             DataError, NumberError, GuaranteeError, UnitError: parameters do not fit.
         """
-        price = self._price()
-        return FitQuote(type(self).__name__, price.guarantee, price.words, tuple(self._expect(price, n, labelled)))
+        price, rows = self._price(), integer(n, name="n", least=1)
+        return FitQuote(type(self).__name__, price.guarantee, price.words, tuple(self._expect(price, rows, labelled)))
 
     def explain(self) -> str:
         """What was chosen, at which price, and how far from the best it may be."""

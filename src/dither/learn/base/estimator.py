@@ -33,6 +33,7 @@ from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_
 from dither.learn.base.rows import Rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
+from dither.numeric.number import integer
 from dither.query.features import Features
 
 with needs("dither[learn]"):
@@ -133,10 +134,12 @@ class PrivateEstimator(BaseEstimator):
         Raises:
             DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters do not fit.
         """
-        width = d if d is not None else (len(self.bounds) if isinstance(self.bounds, (list, dict)) else 1)
+        size = integer(n, name="n", least=1)
+        stated = len(self.bounds) if isinstance(self.bounds, (list, dict)) else 1
+        width = stated if d is None else integer(d, name="d", least=1)
         names = tuple(self.bounds) if isinstance(self.bounds, dict) else None
         facts = self._facts(Cells(tuple(np.zeros(0) for _ in range(width)), names, 0), None)
-        return FitQuote(type(self).__name__, facts.price.guarantee, facts.price.words, tuple(self._expect(facts, n)))
+        return FitQuote(type(self).__name__, facts.price.guarantee, facts.price.words, tuple(self._expect(facts, size)))
 
     def explain(self) -> str:
         """What was released, at which price, and what the guarantee does not hold."""
