@@ -29,5 +29,5 @@ with dither.Ledger.temporary(dither.approx(2, "1e-5"), domain="clinic") as ledge
     for name, weight in zip(model.facts_.coordinates, model.coef_[0], strict=True):
         print(f"{name:>15}: {weight:+.2f}")
     print("\nchance of somebody of 40, and of 85, from medicine:")
-    print(model.predict_proba(pyarrow.table({"age": [40, 85], "ward": ["medicine", "medicine"]}).to_pandas())[:, 1].round(2))
+    print(model.predict_proba(pyarrow.table({"age": [40, 85], "ward": ["medicine", "medicine"]}))[:, 1].round(2))
     print(ledger.remaining())

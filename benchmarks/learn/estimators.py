@@ -40,7 +40,6 @@ OURS = {
     "KMeans": Ours("KMeans", APPROXIMATE),
     "PCA": Ours("PCA", APPROXIMATE),
 }
-OPTIONAL = ("rows", "categories")  # given to a class that takes them
 
 
 def constructor(name: str) -> Callable[..., Any] | None:
@@ -59,7 +58,9 @@ def build(key: str, data: Data, epsilon: str, *, kind: str, parts: int = 0, rows
     made = constructor(ours.name)
     if made is None:
         return None
-    given: dict[str, object] = {"epsilon": epsilon, "bounds": (data.low, data.high), **ours.options}
+    ends = list(zip(data.low.tolist(), data.high.tolist(), strict=True))
+    bounds = [list(range(data.categories[place])) if place in data.categories else end for place, end in enumerate(ends)]
+    given: dict[str, object] = {"epsilon": epsilon, "bounds": bounds, **ours.options}
     if ours.privacy != PURE:
         given["delta"] = DELTA
     if kind == "classify":
@@ -71,8 +72,8 @@ def build(key: str, data: Data, epsilon: str, *, kind: str, parts: int = 0, rows
     else:
         given["n_components"] = parts
     taken = inspect.signature(made).parameters
-    offered = {"rows": rows, "categories": data.categories or None}
-    given |= {name: offered[name] for name in OPTIONAL if name in taken and offered[name] is not None}
+    if "rows" in taken and rows is not None:
+        given["rows"] = rows
     return made(**given)
 
 

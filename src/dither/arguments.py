@@ -146,9 +146,10 @@ def _call(name: str, known: Mapping[str, inspect.Parameter], said: Mapping[str, 
 
 def _value(value: Any) -> str:
     """A short number or text as it came; of anything else, which may be data, only that it came."""
+    if value is not None and not isinstance(value, (int, float, str, Fraction, Decimal)):
+        return "..."  # unread: a whole table takes long to spell
     text = show(value)
-    plain = value is None or isinstance(value, (int, float, str, Fraction, Decimal))
-    return text if plain and len(text) <= LONGEST_ARGUMENT else "..."
+    return text if len(text) <= LONGEST_ARGUMENT else "..."
 
 
 def _list(names: list[str]) -> str:

@@ -134,10 +134,12 @@ def _numbers(count: int) -> NDArray[np.float64]:
 def show(epsilon: str, keep: Path | None = None) -> None:
     """Ask three questions about the clinic and print what comes."""
     with tempfile.TemporaryDirectory(prefix="dither-demo-") as passing:
-        _show(epsilon, keep or Path(passing), kept=keep is not None)
+        if keep is not None:
+            save(keep)  # what is asked here is asked of a copy, so that its whole budget is left
+        _show(epsilon, Path(passing), keep)
 
 
-def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
+def _show(epsilon: str, folder: Path, keep: Path | None) -> None:
     console = Console(highlight=False)
     save(folder)
     console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {PATIENTS:,} patients, and a policy:")
@@ -153,12 +155,13 @@ def _show(epsilon: str, folder: Path, *, kept: bool) -> None:
         console.print(f"\n{answers[-1]}\n", markup=False)
     console.print(_bars(answers[0]), markup=False)
     console.print(f"\nbudget  {bar(clinic.ledger.remaining().used)}  {clinic.ledger.remaining()}", markup=False)
-    if kept:
-        _picture(answers[0], folder / "answer.svg", console)
+    if keep is not None:
+        _picture(answers[0], keep / "answer.svg", console)
     clinic.ledger.close()
     console.print("\n[bold]What to try next[/]")
-    if kept:
-        console.print(f"  cd {folder}, then python ask.py, which is six lines", markup=False)
+    if keep is not None:
+        console.print(f"  (asked of a copy: the ledger in {keep} was not charged)", markup=False)
+        console.print(f"  cd {keep}, then python ask.py, which is six lines", markup=False)
         console.print("  dither quote 'SELECT COUNT(*) AS n FROM visits' --error n=100", markup=False)
         console.print("  dither query 'SELECT AVG(age) AS age FROM visits' --epsilon 0.2", markup=False)
         console.print("  dither ledger show clinic.ledger", markup=False)

@@ -183,7 +183,7 @@ def test_an_estimator_is_told_what_is_public_and_nothing_of_the_rows(stub):
         assert [side.scores[epsilon].tolist() for epsilon in EPSILONS] == [[1, 1]] * 3
         assert side.failed == 0
         told.append([(one["epsilon"], np.array(one["bounds"]).tolist(), one["classes"], one["rows"]) for one in Stub.told])
-    assert told[0] == told[1] == [(e, [[-1, -1], [1, 1]], [0, 1], None) for e in EPSILONS for _ in range(2)]
+    assert told[0] == told[1] == [(e, [[-1, 1], [-1, 1]], [0, 1], None) for e in EPSILONS for _ in range(2)]
 
 
 def test_a_fit_that_fails_is_counted_and_left_out(stub):

@@ -35,6 +35,8 @@ UNREACHED = {  # what has no flag: it is refused to those who write Python, and 
     "header=['patient', 'ward', 'cost'], all of them in order",
     "visits/year=2024/a.parquet",  # names of folders
     "year=2024/month=3",
+    "clinic.features('SELECT age, cost, ward FROM visits', target='readmitted')",
+    "max_rows=0",
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from dither import Ledger, demo, pure
+from dither import Ledger, approx, demo, gdp, pure
 from dither.cli.flags import refusal
 from dither.cli.main import app
 
@@ -117,6 +117,35 @@ def test_a_ledger_is_made_once(dither):
     refused(dither("create", "--policy", "policy.toml", "--delta", "1e-6"), "the policy says where")
     refused(dither("show", "a.ledger", "--analyst", "eve"), "no such share")
     refused(dither("show", "a.ledger", "--like", "-1"), "below zero")
+
+
+def test_a_second_ledger_for_a_domain_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+    def made(name: str, domain: str) -> str:
+        result = CliRunner().invoke(app, ["ledger", "create", name, "--domain", domain, "--epsilon", "1"])
+        assert result.exit_code == 0
+        return str(result.output)
+
+    assert "caution" not in made("a.ledger", "clinic") + made("b.ledger", "shop")
+    assert "for 'clinic' too, at" in made("c.ledger", "clinic")
+    Path("b.ledger").unlink()
+    assert "caution" not in made("d.ledger", "shop")
+
+
+def test_shares_that_pay_for_no_gaussian_noise(tmp_path, monkeypatch):
+    monkeypatch.setenv("DITHER_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    with Ledger.create("a.ledger", budget=approx(3, "1e-6"), domain="clinic") as ledger:
+        ledger.reserve(gdp(mu="0.1"), "question", analyst="bob")
+
+    def share(name: str, *more: str) -> Any:
+        return CliRunner().invoke(app, ["ledger", "share", "a.ledger", name, "--epsilon", "1", *more])
+
+    assert "all who ask need a share" in share("ana", "--delta", "1e-7").output
+    assert "without --delta" in share("ana").output
+    assert "--epsilon 1 --delta 1e-7" in refusal(share("bob").exception)
 
 
 def test_a_ledger_that_was_moved(tmp_path, monkeypatch):

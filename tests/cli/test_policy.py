@@ -78,7 +78,8 @@ def test_from_a_hospital_file_to_a_policy_that_fits():
         'person = "Patient-Nr"  # by its name: make sure that it says whose a row is',
         '"Patient-Nr" = { type = "integer" }',
         '# "Name": left out, since it looks like names or addresses',
-        '"Aufnahme" = { type = "date", format = "DD.MM.YYYY" }',
+        '"Aufnahme" = { type = "date", format = "DD.MM.YYYY" }'
+        '  # to group by its months, say: bounds = [2025-01-01, 2025-12-31], known_from = "..."',
         '"Privat" = { type = "boolean", true = ["ja"], false = ["nein"] }',
         '# "Bemerkung": left out, since it looks like free text',
     ):
@@ -187,12 +188,19 @@ def test_semicolons_are_told_before_any_row_is_read():
     ("data", "words"),
     [
         ("id,cost,day,private\n1,2,,\n2,3,,jä\n".encode("latin-1"), r'line 3 of .* is not UTF-8: encoding = "windows-1252"'),
-        (b"id,cost,day,private\n1,2,,\n2,3\n", "row 3 of .* has 2 cells, and there are 4 columns"),
+        (b"id,cost,day,private\n1,2,,\n2,3\n", r"row 3 of .* has 2 cells, and there are 4 columns\)"),
+        (b"id,cost,day,private\n" + b"1,2,,\n2,3\n" * 2, "row 3 of .* has 2 cells.*; other rows that do not fit: 5"),
     ],
 )
 def test_a_broken_line_is_told_by_its_number(data, words):
     with pytest.raises(DataError, match=words):
         check(data, "", "--read-data")
+
+
+def test_a_draft_tells_of_rows_that_do_not_fit():
+    Path("visits.csv").write_text("id,cost\n1,2\n1\n2,3\n1,2,3\n")
+    told = run("policy", "init", "visits.csv", "--read-data")[1]
+    assert "# seen in your data, not public: not 2 cells in row 3, 5: no question is answered until that is mended" in told
 
 
 def test_open_lines_and_seen_lines():

@@ -70,6 +70,7 @@ def test_from_a_file_to_a_policy_that_is_checked_and_the_next_commands():
     assert "visits: 5 columns, csv: fits" in told
     commands = [line.strip() for line in told.rpartition("Next:\n")[2].splitlines()]
     assert commands == [
+        "dither policy check policy.toml --read-data",
         "dither ledger create --policy policy.toml --write",
         "dither quote 'SELECT COUNT(*) AS n FROM visits' --epsilon 0.1 --policy policy.toml",
     ]

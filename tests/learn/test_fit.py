@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -93,7 +94,8 @@ def test_frames_and_lists_are_read_as_arrays_are(case):
     X, y = as_data(plain_rows(), case.kind)
     names = ["one", "two", "three"]
     found = []
-    for table in (X, X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+    arrow = pyarrow.table(dict(zip(names, X.T, strict=True)))
+    for table in (X, X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names), arrow):
         with warnings.catch_warnings(action="ignore"), seeded(3):
             model = fitted(case.make(), table, y)
         found.append(model.released_)

@@ -155,6 +155,7 @@ def test_on_another_host_it_needs_its_key_and_the_owners_word(tmp_path, path, mo
         spend(ledger, "question 1")
         key = backup_ledger(path, copy)
         identity = ledger.identity
+    path.unlink()  # on the other host it is not there
     monkeypatch.setenv("DITHER_HOME", str(tmp_path / "another home"))
     with pytest.raises(LedgerError, match="can only be read"):  # the key was lost, or was not brought along
         restore_ledger(there, backup=copy, lost=None)
@@ -162,6 +163,23 @@ def test_on_another_host_it_needs_its_key_and_the_owners_word(tmp_path, path, mo
     shutil.copy(key, tmp_path / "another home" / "keys")
     restore_ledger(there, backup=copy, lost=None)
     assert used(there, identity=identity) == Fraction(1, 10)
+
+
+def test_no_copy_is_restored_while_the_ledger_itself_stands(tmp_path, path):
+    copy, there, on = tmp_path / "backups" / "monday.ledger", tmp_path / "new" / "a.ledger", tmp_path / "new" / "b.ledger"
+    Ledger.create(path, budget=pure(1), domain="clinic").close()
+    backup_ledger(path, copy)
+    shutil.copy(path, there)
+    for place, backup in ((there, None), (tmp_path / "new" / "c.ledger", copy)):
+        with pytest.raises(ConflictError, match=f"stands at {path}"):
+            restore_ledger(place, backup=backup, lost=None)
+    there.unlink()
+    move_ledger(path, on)
+    with pytest.raises(ConflictError, match=f"stands at {on}"):  # it was moved after the backup
+        restore_ledger(there, backup=copy, lost=None)
+    on.write_bytes(b"broken")
+    restore_ledger(there, backup=copy, lost=None)
+    assert used(there) == 0
 
 
 def test_a_backup_that_is_older_than_the_second_place_saw(tmp_path, path):

@@ -679,3 +679,13 @@ def test_a_head_of_the_same_length_is_not_replaced(apart):
     assert watch.advance(Head(4, "other"), keys) == Head(5, "one")
     assert watch.advance(Head(6, "next"), keys) == watch.head() == Head(6, "next")
     database.close()
+
+
+def test_an_entry_of_another_version_is_told_as_such(path):
+    Ledger.create(path, budget=pure(1), domain="clinic").close()
+    with sqlite3.connect(path) as connection:
+        first = EntryRow(*connection.execute("SELECT * FROM entries WHERE number = 1").fetchone())
+    record = first.record.replace('"entry":2', '"entry":3')
+    later = first._replace(record=record, hash=hashlib.sha256(record.encode()).hexdigest())
+    with pytest.raises(TamperError, match="of version 3 of entries, and this dither reads version 2"):
+        read(later, None)

@@ -37,6 +37,7 @@ WORDS = (  # in this order; what has no flag is left out or said by those that d
     (re.compile(r", or none: Ledger\(location\)"), ""),
     (re.compile(r"ledger\.verify\(\)"), "dither ledger verify"),
     (re.compile(r"moved=True"), "dither ledger restore"),
+    (re.compile(r"the owner calls ledger\.share\(name, \.\.\.\)"), "the owner has: dither ledger share"),
     (re.compile(r"^True, if the ledger was moved here$"), "dither ledger restore"),
     (re.compile(r", or a filter such as filter\.\w+\(\d+\)"), ""),
     (re.compile(rf"(?:dither\.)?approx\({NUMBER}, {NUMBER}\)"), r"--epsilon \1 --delta \2"),

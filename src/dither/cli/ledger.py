@@ -11,10 +11,12 @@ import typer
 
 from dither.cli.ledger_places import Key, Location, backup, move, read_budget, restore, rotate_key, share
 from dither.errors import ConflictError, DataError
+from dither.errors import show as shown
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.history import history_csv, history_json, history_lines, history_table
 from dither.ledger.ledger import Ledger
 from dither.ledger.report import entries_table, entry_json, overview, summary, verification_json, verify_with_progress
+from dither.ledger.storage.keyring import note_domain, places_of
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.unit import Unit
 from dither.query.owner.create_ledger import create_ledger, ledger_facts, place
@@ -57,9 +59,17 @@ def create(
         why = "a ledger has a place and a domain"
         instead = "dither ledger create --policy policy.toml --write, or: create clinic.ledger --domain clinic --epsilon 3"
         raise DataError("LOCATION, --domain", (location, domain), why, instead)
-    budget = read_budget(epsilon, delta, rho, unit)
+    budget, others = read_budget(epsilon, delta, rho, unit), places_of(domain)
     with Ledger.create(location, budget=budget, domain=domain, witness=witness, key=key) as made:
+        note_domain(domain, made.identity, location if "://" in location else str(Path(location).absolute()))
         _show(made, as_json=as_json)
+    _tell_of_others(domain, others)
+
+
+def _tell_of_others(domain: str, others: dict[str, str]) -> None:
+    for identity, where in others.items():
+        told = f"caution: ledger {identity} is for {shown(domain)} too, at {where}"
+        typer.echo(f"{told}: if it is about the same people, they have two budgets now", err=True)
 
 
 @ledger.command()
@@ -156,6 +166,8 @@ def export(
 
 
 def _create_for(policy: Path, *, write: bool, as_json: bool) -> None:
+    domain = load_policy(policy).domain
+    others = places_of(domain)
     identity = create_ledger(policy, write=write)
     facts = ledger_facts(policy)
     with Ledger(place(facts.location, policy), identity=identity) as made:
@@ -163,6 +175,7 @@ def _create_for(policy: Path, *, write: bool, as_json: bool) -> None:
     if not as_json:
         line = f'identity = "{identity}"'
         typer.echo(f"written into {policy}: {line}" if write else f"put this line under [ledger] of {policy}:\n{line}")
+    _tell_of_others(domain, others)
 
 
 def _show(

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from dither.errors import ConflictError, NumberError
+from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.ledger import Ledger
 from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
 from dither.numeric.number import exact
-from dither.privacy.guarantee.definitions import approx, zcdp
+from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.owner.create_ledger import ledger_facts, place
 
@@ -77,8 +78,14 @@ def share(
 ) -> None:
     """Limit what one analyst may spend; what she spent before counts."""
     with Ledger(location, key=key) as found:
-        found.share(analyst, read_budget(epsilon, delta, rho, found.budget.unit.value))
-        typer.echo(f"{analyst}: {found.remaining(analyst)}")
+        limit = read_budget(epsilon, delta, rho, found.budget.unit.value)
+        found.share(analyst, limit)
+        typer.echo(f"{analyst}: {found.remaining(analyst)}; from now on all who ask need a share")
+        usual = gdp(mu="0.1", unit=found.budget.unit)
+        if found.budget.price(usual) is not None and read_ceiling(limit).price(usual) is None:
+            typer.echo(
+                "caution: no Gaussian noise is paid from a share without --delta: ask with --noise geometric", err=True
+            )
 
 
 def rotate_key(

@@ -85,6 +85,7 @@ def wizard(
     price = "0.1" if most is None or most > Number("0.1") else str(most)
     asked = f"SELECT COUNT(*) AS n FROM {name(table) if not table.isidentifier() else table}"  # noqa: S608
     typer.echo("Next:")
+    typer.echo(f"  dither policy check {shlex.quote(str(out))} --read-data")
     typer.echo(f"  dither ledger create --policy {shlex.quote(str(out))} --write")
     typer.echo(f"  dither quote {shlex.quote(asked)} --epsilon {price} --policy {shlex.quote(str(out))}")
 

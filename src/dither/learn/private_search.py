@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import evolve
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, GuaranteeError, ReleaseError
 from dither.extras import needs
 from dither.learn.base.cells import Cells, read_cells
@@ -47,6 +48,7 @@ OURS = ("epsilon", "delta", "guarantee", "unit", "max_rows", "ledger", "analyst"
 WAYS = "models=[...] to choose among models, or estimator=GaussianNB(...), settings=[{...}, ...]"
 
 
+@argument_errors
 class PrivateSearch(KeepsLedger, BaseEstimator):
     """Chooses a model by its right answers on private rows, for a pure epsilon: among models, or among settings of a fit.
 
@@ -98,9 +100,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         ledger: Ledger | None = None,
         analyst: str = "",
     ) -> None:
-        self.models = models
-        self.estimator = estimator
-        self.settings = settings
+        self.models, self.estimator, self.settings = models, estimator, settings
         self.epsilon = epsilon
         self.mean_runs = mean_runs
         self.unit = unit
@@ -112,7 +112,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         """Charge for a choice, and make it.
 
         Args:
-            X: one row for each record: an array, a list of rows, or a frame of pandas or polars.
+            X: one row for each record: an array, a list of rows, a frame of pandas or polars, or a table of pyarrow.
             y: the labels, one for each row; left out where models are cells of a map, or functions that give a number.
             person: one value for each row that says whose it is; left out, each row is another person.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dither.errors import ConflictError, TamperError
+from dither.errors import ConflictError, LedgerError, TamperError
 from dither.ledger.entries.entry import Entry, read
 from dither.ledger.entries.transaction import LedgerTransaction, in_force
 from dither.ledger.storage import keyring
@@ -43,7 +43,7 @@ def find_ledger(database: Database, chosen: Path | None, *, old_key: bool = Fals
         keys = file.read()
         try:
             return _find(database, file, keys, identity, old_key=old_key)
-        except TamperError:
+        except LedgerError:
             if file.read() == keys:  # otherwise the key was rotated meanwhile
                 raise
 

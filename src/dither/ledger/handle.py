@@ -26,7 +26,6 @@ class LedgerHandle:
 
     def __init__(self, database: Database, witness: Witness | None, file: KeyFile, home: int) -> None:
         self.database, self.witness, self.file = database, witness, file
-        self._keys: SigningKeys | None = None  # in force when the latest transaction began
         self._head: Head | None = None  # the latest that this object has seen
         self._home = home  # the entry that said where the ledger is when its place was checked: a later one is a move
         self._recent: Recent | None = None
@@ -34,14 +33,14 @@ class LedgerHandle:
     @property
     def key(self) -> bytes | None:
         """The key that signs the next entry; None where it is not here."""
-        keys = self._keys if self._keys is not None else self.file.read()
+        keys = self.file.read()
         return None if keys is None else keys.current.secret
 
     def open(self) -> None:
         """Take note of its head."""
         with self.reading() as page:
-            head = page.last.head
-        self.publish(head)
+            head, keys = page.last.head, page.keys
+        self.publish(head, keys)
 
     @contextmanager
     def page(self, *queries: Statement) -> Iterator[LedgerTransaction]:
@@ -51,9 +50,8 @@ class LedgerHandle:
             page = LedgerTransaction(transaction, self.file.read(), known, queries, self._recent)
             self._must_not_have_moved(page)
             yield page
-        self._keys = page.keys
         try:
-            self.publish(page.last.head)
+            self.publish(page.last.head, page.keys)
         except LedgerError as error:
             if isinstance(error, TamperError):
                 raise
@@ -70,10 +68,10 @@ class LedgerHandle:
             self._must_not_have_moved(page)
             yield page
 
-    def publish(self, head: Head) -> None:
-        """Let the second place know of a head, before anything that it covers is shown."""
-        if self.witness is not None and self._keys is not None:
-            known = self.witness.advance(head, self._keys)
+    def publish(self, head: Head, keys: SigningKeys | None) -> None:
+        """Let the second place know of a head, before anything that it covers is shown; `keys` are those of its page."""
+        if self.witness is not None and keys is not None:
+            known = self.witness.advance(head, keys)
             if known.entries == head.entries and known.hash != head.hash:
                 raise rolled_back(known, head.entries)
             if known.entries > head.entries:  # others went ahead; then the ledger holds what they wrote
@@ -100,7 +98,6 @@ class LedgerHandle:
                     if self.file.read() == keys:
                         raise
                     continue
-                self._keys = page.keys
                 opened.push(attempt.pop_all())
                 return page
 

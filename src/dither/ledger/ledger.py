@@ -239,9 +239,9 @@ class Ledger(LedgerOwner):
         else:
             with self.handle.reading() as page:
                 granted = charge.recall(page, self.budget, asked)
-                head = page.last.head
+                head, keys = page.last.head, page.keys
             if granted is not None:
-                self.handle.publish(head)  # the second place knows of an answer before it is shown
+                self.handle.publish(head, keys)  # the second place knows of an answer before it is shown
         return None if granted is None else self._receipt(asked, granted)
 
     def touch(self, receipt: Receipt, *, lease: SupportsIndex | None = None) -> None:

@@ -143,7 +143,7 @@ def create_ledger(
         )
         if known is not None and _is_empty(database):  # not made by somebody else this very moment
             why = f"ledger {known} was kept there and is gone; a new one would start with a full budget"
-            instead = f"that ledger back, or another place ({home.folder()} remembers)"
+            instead = f"that ledger back; or dither ledger restore, from a backup ({home.folder()} remembers)"
             raise TamperError("location", database.shown, why, instead)
         file = home.key_file(identity, chosen)
         home.must_be_apart(file, database.path.parent if isinstance(database, SqliteDatabase) else None, chosen is not None)

@@ -70,7 +70,7 @@ class LedgerReader:
         until = MOST_ENTRIES if last is None else integer(last, name="last", least=0)
         with self.handle.reading() as page:
             head, keys = page.last.head, page.keys
-        self.handle.publish(head)  # answers are shown below: the second place knows of them first
+        self.handle.publish(head, keys)  # answers are shown below: the second place knows of them first
         until = min(until, head.entries)
         while number <= until:
             with self.handle.database.read(batch(number, BATCH)) as transaction:

@@ -5,7 +5,8 @@ process that has it open, and everybody who opens it, is refused there. Only the
 copy is at the place that it names. Whoever stops in between finds no ledger to spend, and goes on with the same command.
 
 A backup is a copy at another place, so it is refused until it is put to use. What was spent after it was made is not in it:
-whoever restores one says what that was at most, and that is charged before anything else.
+whoever restores one says what that was at most, and that is charged before anything else. While the ledger itself
+stands at its place, in a file of this machine, no backup is restored elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import ConflictError, DitherError, LedgerError
-from dither.ledger.discovery import find_ledger
+from dither.ledger.discovery import OpenLedger, find_ledger
 from dither.ledger.handle import LedgerHandle
 from dither.ledger.ledger import Ledger
 from dither.ledger.open import Loss, must_be_apart, open_ledger, place_facts
@@ -99,6 +100,11 @@ def restore_ledger(
     told: dict[str, Any] = {"second": witness, "key": key, "lost": lost, "analyst": analyst, "old_key": old_key}
     told |= {"budget": None, "identity": None, "moved": True}
     if backup is None:
+        with ExitStack() as opened:
+            there = open_database(location)
+            opened.callback(there.close)
+            if there.exists("entries"):
+                _must_be_gone(find_ledger(there, key, old_key=old_key), there.place)
         kept = open_ledger(location, **told)
         with closing(LedgerHandle(kept.database, kept.witness, kept.file, kept.where.number)) as handle:
             handle.open()  # the second place knows of it
@@ -109,7 +115,7 @@ def restore_ledger(
         if new.exists("entries"):
             why = "there is a ledger: a backup does not take the place of one that can be spent"
             raise ConflictError("location", new.shown, why, "that ledger; or its file moved away, if it is broken")
-        find_ledger(old, key, old_key=old_key)
+        _must_be_gone(find_ledger(old, key, old_key=old_key), new.place)
         with _copied(old, new.path) as draft:  # what was lost is in it before it gets its name, and can be spent
             kept = open_ledger(draft, **told, place=new.place)
             handle = LedgerHandle(kept.database, kept.witness, kept.file, kept.where.number)
@@ -122,6 +128,26 @@ def restore_ledger(
     if kept.outdated:
         with Ledger(location, key=key, identity=kept.identity):
             pass  # opens it: the rotation is completed
+
+
+def _must_be_gone(kept: OpenLedger, place: str) -> None:
+    """Refuse a second copy while the ledger itself stands where it is kept, in a file that can be looked at from here."""
+    looked, at = {place}, str(kept.where.body["place"])
+    while at not in looked and Path(at).is_file():
+        looked.add(at)
+        try:
+            with closing(SqliteDatabase(Path(at))) as database:
+                found = find_ledger(database, None)
+        except (DitherError, OSError):
+            return  # it cannot be read: it is as good as gone
+        if found.identity != kept.identity:
+            return
+        if found.where.body["place"] == at:
+            why = f"the ledger itself stands at {at}: two copies would be spent twice"
+            raise ConflictError(
+                "location", place, why, "dither ledger move, from there; or that file moved away, if it is broken"
+            )
+        at = str(found.where.body["place"])  # it was moved on
 
 
 def _file(opened: ExitStack, location: LocationLike, name: str) -> SqliteDatabase:

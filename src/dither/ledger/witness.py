@@ -84,9 +84,9 @@ class Witness:
 
 
 def _signers(keys: SigningKeys, number: int) -> list[bytes]:
-    """The keys that may have signed the head at this entry: its own, and that of a rotation that is being completed."""
-    following = keys.next if number > keys.current.first else None
-    return [key for key in (keys.of(number), following) if key is not None]
+    """The keys that may have signed the head at this entry: its own, and that of a rotation that is being completed; after
+    a restored backup from before a rotation, that one is at an earlier entry than the key file knows."""
+    return [key for key in (keys.of(number), keys.next) if key is not None]
 
 
 def prepare(database: Database) -> None:

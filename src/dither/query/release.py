@@ -49,6 +49,7 @@ LONGEST_TEXT = 100_000  # characters of a question that the history keeps; a bat
 LEASE = 300  # seconds in which nobody else computes the same answer
 WAIT = 2 * LEASE  # seconds to wait for somebody else's answer: should she be lost, one of those who wait takes over
 PAUSES = 0.005, 0.5  # seconds between two looks whether it is there: the first, and the longest
+OWNERS_LOOK = "who has: dither policy check FILE --read-data"
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
 
@@ -179,7 +180,7 @@ class Release:
                 raise
             if answer is None:
                 self.holdings.lost.add(receipt.number)
-                instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner"
+                instead = f"asking again after {LEASE} s, which costs nothing more, or asking the owner ({OWNERS_LOOK})"
                 raise ReleaseError("question", receipt.name, FAILED, instead)
         self.holdings.lost.discard(receipt.number)
         return answer, receipt

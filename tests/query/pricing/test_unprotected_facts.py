@@ -53,7 +53,7 @@ USES = {
     "SELECT ward, SUM(cost) AS n FROM visits GROUP BY ward": BOTH,
     "SELECT UPPER(ward) AS w, COUNT(*) AS n FROM visits GROUP BY w": "keys of ward",
     "SELECT FLOOR(cost / 100) AS w, COUNT(*) AS n FROM visits GROUP BY w": "bounds and completeness of cost",
-    "SELECT cost > 10 AS w, COUNT(*) AS n FROM visits GROUP BY w": "",
+    "SELECT cost > 10 AS w, COUNT(*) AS n FROM visits GROUP BY w": "completeness of cost",
     "SELECT age AS w, COUNT(*) AS n FROM visits GROUP BY w": "",
     "SELECT COUNT(*) AS n FROM visits WHERE cost % 2 = 0": "bounds and step of cost",
     "SELECT SUM(age) AS n FROM (SELECT * FROM visits) v": "",

@@ -41,13 +41,13 @@ class Cells:
 
 
 def read_cells(table: Any) -> Cells:
-    """The columns of an array, a list of rows, or a frame of pandas or polars."""
+    """The columns of an array, a list of rows, a frame of pandas or polars, or a table of pyarrow."""
     if isinstance(table, Cells):
         return table
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise DataError("X", type(table).__name__, "sparse data is not supported", "X.toarray()")
     if hasattr(table, "columns") and hasattr(table, "__getitem__"):
-        names = tuple(table.column_names if hasattr(table, "column_names") else table.columns)  # pyarrow: the former
+        names = tuple(getattr(table, "column_names", table.columns))  # in pyarrow, `columns` are the columns themselves
         if len(set(names)) < len(names):
             raise DataError("X", list(names), "two columns have one name", "a frame whose columns have different names")
         series = [table[name] for name in names]

@@ -83,7 +83,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         """Charge for a fit, release its statistics, and make the model of them.
 
         Args:
-            X: one row for each record: an array, a list of rows, or a frame of pandas or polars.
+            X: one row for each record: an array, a list of rows, a frame of pandas or polars, or a table of pyarrow.
             y: the labels or targets, one for each row.
             person: one value for each row that says whose it is; left out, each row is another person.
 

@@ -146,6 +146,8 @@ def read(row: EntryRow, key: bytes | None) -> Entry:
         raise tampered(row.number, "it was not written with the key of this ledger")
     try:
         stored = json.loads(row.record)
+        if isinstance(version := stored["entry"], int) and version != VERSION:
+            raise _of_version(row.number, version)
         if stored["entry"] != VERSION or stored["kind"] not in KINDS or stored["number"] != row.number:
             raise ValueError("another version, kind or number")
         spent = tuple(Number.from_json(total) for total in stored["state"].pop("spent"))
@@ -176,3 +178,10 @@ def mac_of(key: bytes, record: str) -> str:
 
 def tampered(number: int, why: str) -> TamperError:
     return TamperError("ledger entry", number, why, "a copy of the ledger from before, and a look at who could write to it")
+
+
+def _of_version(number: int, version: int) -> TamperError:
+    why = f"it is of version {version} of entries, and this dither reads version {VERSION}"
+    return TamperError(
+        "ledger entry", number, why, "the dither that wrote it; if there was none, a look at who could write to it"
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dither.errors import ConflictError, DataError, TamperError, UnitError
+from dither.errors import ConflictError, DataError, GuaranteeError, TamperError, UnitError
 from dither.ledger.entries.budget import BudgetLike, give_back, pay, read_ceiling, read_price
 from dither.ledger.entries.charge_request import ChargeRequest
 from dither.ledger.entries.entry import Entry, digest, written
@@ -62,7 +62,11 @@ def share_spent(page: LedgerTransaction, own: Entry) -> Spent:
 
 def set_share(page: LedgerTransaction, analyst: str, limit: Filter) -> None:
     """Write down the limit of an analyst; what she spent already counts."""
-    spent = spent_by(analyst, page.entries(), limit)
+    try:
+        spent = spent_by(analyst, page.entries(), limit)
+    except GuaranteeError as error:
+        why = f"what {analyst} spent before has no price under it"
+        raise ConflictError("share", str(limit.ceiling), why, "one with a delta: approx(1, '1e-7')") from error
     share = {"ceiling": page.last.number + 1, "spent": written(spent.totals)}
     page.add("share", {"analyst": analyst, "limit": limit.to_json(), "share": share}, shares=True)
 

@@ -1,15 +1,18 @@
 """The keyring, in ~/.dither (or $DITHER_HOME): the signing keys of ledgers, and which ledger was at which place.
 
 The key, 32 random bytes in keys/, signs entries: whoever can write to the ledger's folder and does not have it cannot
-forge an entry, nor a head in the second place. ledgers/ remembers places, so that none is started afresh.
+forge an entry, nor a head in the second place. ledgers/ remembers places, so that none is started afresh; domains/, which
+ledgers were made for a domain, so that an owner who makes a second one is told.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from dither.errors import ConflictError, LedgerError
@@ -77,6 +80,23 @@ def remember(place: str, identity: str, *, left: bool = False) -> None:
         put(_place_file(place), identity + (LEFT if left else ""), over=True)
 
 
+def note_domain(domain: str, identity: str, place: str) -> None:
+    """Keep in mind that a ledger was made for a domain."""
+    put(_domain_folder(domain) / identity, json.dumps(place), over=True)
+
+
+def places_of(domain: str) -> dict[str, str]:
+    """The ledgers that were made for a domain by this account, and where; files that are gone are not listed."""
+    found = _domain_folder(domain)
+    noted = {file.name: text_of(file, "memory") for file in sorted(found.iterdir())} if found.is_dir() else {}
+    places = {identity: str(json.loads(text)) for identity, text in noted.items() if text and text.startswith('"')}
+    return {identity: place for identity, place in places.items() if "://" in place or Path(place).is_file()}
+
+
+def _domain_folder(domain: str) -> Path:
+    return folder() / "domains" / hashlib.sha256(domain.encode()).hexdigest()[:32]
+
+
 def _place_file(place: str) -> Path:
     return folder() / "ledgers" / hashlib.sha256(os.fsencode(place)).hexdigest()[:32]
 
@@ -91,14 +111,15 @@ def text_of(path: Path, name: str) -> str | None:
         raise LedgerError(name, str(path), f"it cannot be read: {error}", "a file that this user can read") from error
 
 
-def put(path: Path, text: str, *, over: bool) -> None:
-    """Write a small file so that it is whole and durable, or not there at all; one that is there stays, unless `over`."""
+def put(path: Path, text: str, *, over: bool, like: Path | None = None) -> None:
+    """Write a small file so that it is whole and durable, or not there at all; one that is there stays, unless `over`: then
+    whoever could read it, or the file `like`, still can."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-            if over and path.exists() and hasattr(os, "fchmod"):  # whoever could read it still can
-                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            if over:
+                _readable_as(file.fileno(), path if like is None else like)
             file.write(text + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -119,3 +140,18 @@ def put(path: Path, text: str, *, over: bool) -> None:
         ) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _readable_as(file: int, other: Path) -> None:
+    """Give a new file the owner, the group and the rights of another one, where there is one."""
+    if not hasattr(os, "fchmod") or not other.exists():
+        return
+    found, own = other.stat(), os.fstat(file)
+    if own.st_gid != found.st_gid:
+        with suppress(OSError):  # a group that this user is in
+            os.fchown(file, -1, found.st_gid)
+    same = os.fstat(file).st_gid == found.st_gid
+    os.fchmod(file, found.st_mode & (0o777 if same else 0o707))  # what one group may read is not for another
+    if own.st_uid != found.st_uid:
+        with suppress(OSError):  # only root gives files away
+            os.fchown(file, found.st_uid, -1)

@@ -28,6 +28,11 @@ def open_database(location: LocationLike, *, name: str = "location") -> Database
         if colon:
             raise LedgerError(name, scheme, "no ledger is kept in such a database", "a path, or postgresql://...")
         return SqliteDatabase(Path(text))
+    except LedgerError as error:
+        if error.where != "location" or name == "location":
+            raise
+        own = "; ~/.dither of one account is not that of another" if name == "witness" else ""
+        raise LedgerError(name, error.came, error.why, error.instead + own) from None
     except (OSError, ValueError, RuntimeError) as error:
         if isinstance(error, DitherError):
             raise

@@ -89,7 +89,8 @@ class KeyFile:
 
     def __init__(self, path: Path, identity: str) -> None:
         self.path, self.identity = path, identity
-        self.next_path = path.with_name(f"{path.name}.next-{identity}")  # the key of a rotation that is under way
+        real = Path(os.path.realpath(path))  # by whichever link it is named; a loop of links is refused when it is read
+        self.next_path = real.with_name(f"{real.name}.next-{identity}")  # the key of a rotation that is under way
         self._known: tuple[object, SigningKeys | None] = (None, None)  # how the files looked, and what was in them: in one
 
     def read(self) -> SigningKeys | None:
@@ -105,8 +106,14 @@ class KeyFile:
         return keys
 
     def begin(self, secret: bytes) -> None:
-        """Keep the key of a rotation before anything is signed with it."""
-        put(self.next_path, secret.hex(), over=True)
+        """Keep the key of a rotation before anything is signed with it. The key file is written anew as it is: one that
+        cannot be exchanged, such as a single file mounted into a container, is found out before there is no way back."""
+        path = Path(os.path.realpath(self.path))
+        with _alone(path.parent):
+            text = text_of(path, "key")
+            if text is not None:
+                put(path, text.removesuffix("\n"), over=True)
+        put(self.next_path, secret.hex(), over=True, like=path)
 
     def complete(self, keys: SigningKeys) -> None:
         """Write down which key signs from where on, and drop the file of the rotation; twice is as good as once."""
@@ -115,8 +122,12 @@ class KeyFile:
 
     def discard(self) -> None:
         """Drop the key of a rotation that was not written."""
-        with suppress(FileNotFoundError):
-            self.next_path.unlink()
+        try:
+            self.next_path.unlink(missing_ok=True)
+        except OSError as error:
+            why = f"it is of a rotation that was cut off, and cannot be removed: {error.strerror}"
+            instead = "opening the ledger as a user that can write to that folder"
+            raise LedgerError("key", str(self.next_path), why, instead) from error
         self._known = (None, self._known[1])
 
     def forget(self, keys: SigningKeys) -> None:
@@ -126,13 +137,13 @@ class KeyFile:
 
     def must_be_own(self) -> None:
         """Refuse to throw keys away that another ledger may need."""
-        if self.path.name != f"{self.identity}.key":
+        if Path(os.path.realpath(self.path)).name != f"{self.identity}.key":
             why = "another ledger may use the same file, and could never be written again"
             instead = f"rotating without that; or a file of this ledger alone, whose name says so: {self.identity}.key"
             raise ConflictError("forget", str(self.path), why, instead)
 
     def _write(self, keys: SigningKeys) -> None:
-        path = self.path.resolve()
+        path = Path(os.path.realpath(self.path))
         with _alone(path.parent):  # two ledgers may share a file
             others = [line for line in (text_of(path, "key") or "").splitlines()[1:] if line.split(" ")[0] != self.identity]
             own = [f"{self.identity} {key.first} {key.hash} {_spelled(key.secret)}" for key in keys.keys[1:]]
@@ -180,9 +191,14 @@ def _alone(folder: Path) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        why, instead = f"it cannot be read: {error.strerror}", "a folder that this user can read and write to"
+        raise LedgerError("folder", str(folder), why, instead) from error
+    try:
+        with suppress(OSError):  # not every file system has locks; it matters to ledgers that share a file, at one moment
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -113,6 +113,8 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             why = f"the database says: {error}; {what}"
             instead = "the same question with the same idempotency key, once that is mended"
+            if error.sqlite_errorname == "SQLITE_CANTOPEN":
+                instead = "a file, in a folder, that this user may read and write"
             if error.sqlite_errorname == "SQLITE_NOTADB":
                 instead = "a file that is a ledger, or a name that is free"
             raise LedgerError("ledger", self.shown, why, instead) from error

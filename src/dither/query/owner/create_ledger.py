@@ -83,6 +83,7 @@ def create_ledger(policy: str | Path, *, write: bool = False) -> str:
         raise ConflictError("ledger.location", error.came, TAKEN, instead) from error
     made.close()
     identity = made.identity
+    keyring.note_domain(stated.domain, identity, location)
     if write:
         line = f'identity = "{identity}", written under [ledger] by hand'
         _replace(path, with_identity(path, identity, line), line)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from dither.query.owner.csv_draft import proposal
-from dither.query.owner.csv_sniffer import first_rows, sniff, wrong_row
+from dither.query.owner.csv_sniffer import first_rows, sniff, wrong_rows
 from dither.query.policy.column import Column
 from dither.query.policy.csv_dialect import CsvDialect
 from dither.query.sources.csv_encoding import is_text, lines
 from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.source import Source
 
+SHOWN = 20  # rows of a broken file, by their numbers
 _ENDS = {"\n": "LF", "\r": "CR", "\r\n": "CRLF"}
 
 
 def broken_line(source: Source) -> str:
-    """The first line of a file that is not as the policy says, in words that name no cell; '' if none is found."""
+    """What is not as the policy says, by numbers of lines or rows, in words that name no cell; '' if nothing is found."""
     if not isinstance(source, CsvFiles):
         return ""
     width = len(source.header())
@@ -27,8 +30,11 @@ def broken_line(source: Source) -> str:
             return f"line {number:,} of {path} is not {source.dialect.encoding.upper()}{other}"
         if told := _wrong_line(path, source.dialect):
             return told
-        if (found := wrong_row(path, source.dialect, width)) is not None:
-            return f"row {found[0]:,} of {path} has {found[1]} cells, and there are {width} columns"
+        if found := list(islice(wrong_rows(path, source.dialect, width), SHOWN + 1)):
+            (number, cells), *others = found
+            more = ", ".join(f"{other:,}" for other, _ in others[: SHOWN - 1]) + (", ..." if len(found) > SHOWN else "")
+            also = f"; other rows that do not fit: {more}" if others else ""
+            return f"row {number:,} of {path} has {cells} cells, and there are {width} columns{also}"
     return ""
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import DataError
-from dither.query.owner.csv_sniffer import first_rows, sniff
-from dither.query.owner.draft import ORIGIN, draft
+from dither.query.owner.csv_sniffer import FIRST_ROWS, first_rows, sniff, wrong_rows
+from dither.query.owner.draft import ORIGIN, column_advice, draft
 from dither.query.owner.open_lines import SEEN
 from dither.query.owner.type_inference import Inferred, Style, common_style, infer, pattern_of, style_facts
 from dither.query.policy.column import Type
@@ -69,6 +69,9 @@ def draft_from_rows(path: Path, folder: Path, table: str | None = None) -> str:
     inferred = {name: infer(column) for name, column in cells.items()}
     style = common_style(list(inferred.values()))
     written = _dialect_lines(dialect) + [f"{fact} = {_toml(value)}" for fact, value in style_facts(style).items()]
+    if broken := [f"{number:,}" for number, _ in wrong_rows(source.paths[0], dialect, len(names), FIRST_ROWS)]:
+        told = ", ".join(broken[:SHOWN]) + (", ..." if len(broken) > SHOWN else "")
+        written.append(f"# {SEEN}: not {len(names)} cells in row {told}: no question is answered until that is mended")
     person = person_by_name(inferred)
     text = draft(path, folder, table, dialect)
     lines = []
@@ -142,6 +145,8 @@ def _seen(cells: Sequence[str], found: Inferred, style: Style) -> str:
     told = seen_cells(cells, found, style)
     if found.type.is_number:
         return f"  # to add it up: bounds = [LOW, HIGH], {ORIGIN}" + (f"; {SEEN}: {told}" if told else "")
+    if found.type in (Type.DATE, Type.TIMESTAMP):
+        return column_advice(found.type)
     return f"  # to group by it: keys = [...], {ORIGIN}; {SEEN}: {told}" if told else ""
 
 

@@ -34,13 +34,12 @@ def first_rows(path: str, dialect: CsvDialect, most: int = FIRST_ROWS) -> list[l
     return found
 
 
-def wrong_row(path: str, dialect: CsvDialect, width: int) -> tuple[int, int] | None:
-    """The number of the first row that has too few cells or too many, the header being 1, and how many it has."""
+def wrong_rows(path: str, dialect: CsvDialect, width: int, most: int | None = None) -> Iterator[tuple[int, int]]:
+    """Of the first `most` rows each that has too few cells or too many: its number, the header's being 1, and how many."""
     with lines(path, dialect.encoding) as read, suppress(csv.Error):
-        for number, row in enumerate(_reader(read, dialect), start=1):
+        for number, row in enumerate(islice(_reader(read, dialect), most), start=1):
             if row and (len(row) < width or any(row[width:])):
-                return number, len(row)
-    return None
+                yield number, len(row)
 
 
 def sniff(path: str) -> CsvDialect:

@@ -119,4 +119,6 @@ def column_advice(kind: Type) -> str:
         return f"  # to add it up: bounds = [0, 2000], {ORIGIN}"
     if kind is Type.TEXT:
         return f'  # to group by it: keys = ["A", "B"], {ORIGIN}'
+    if kind in (Type.DATE, Type.TIMESTAMP):
+        return f"  # to group by its months, say: bounds = [2025-01-01, 2025-12-31], {ORIGIN}"
     return ""

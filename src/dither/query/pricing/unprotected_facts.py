@@ -138,8 +138,8 @@ def _of_expression(node: Any, wanted: Wanted) -> Needs:
         return needs
     if LISTED in wanted:  # of a computed key it is not told apart from which of the two its values follow
         wanted = wanted - {LISTED} | {"keys", "bounds"}
-    if node.facts.type is Type.BOOLEAN:
-        wanted = COMPARED
+    if node.facts.type is Type.BOOLEAN:  # of compared cells it matters only whether one may be missing
+        wanted &= {"completeness"}
     if isinstance(node, Remainder):
         wanted |= {"bounds", "step"}
     if isinstance(node, Case):

@@ -41,9 +41,14 @@ def make_folder(folder: Path) -> int | None:
             lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         except FileNotFoundError:  # removed in between
             continue
-        if fcntl is None or _is_ours(lock, folder):
-            return lock
-        os.close(lock)
+        try:
+            if fcntl is None or _is_ours(lock, folder):
+                return lock
+            os.close(lock)
+        except OSError:  # a file system without such locks, as some of clusters: this folder is left alone by others
+            os.close(lock)
+            (folder / LOCK).unlink(missing_ok=True)
+            return None
 
 
 def remove_folder(folder: Path, lock: int | None) -> None:

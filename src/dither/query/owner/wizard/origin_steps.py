@@ -5,7 +5,7 @@ from __future__ import annotations
 from dither.errors import PolicyError
 from dither.query.owner.wizard.decisions import Decisions
 from dither.query.owner.wizard.step import Step, Steps
-from dither.query.policy.origin import ACCEPTED, CONSENT, DATA, RELEASE, read_origin
+from dither.query.policy.origin import ACCEPTED, CONSENT, DATA, ORIGINS, RELEASE, read_origin
 
 OTHER = "other"
 CHOICES = (
@@ -26,6 +26,10 @@ def origin_steps(said: Decisions, place: str, what: str) -> Steps:
         if reply.casefold() == OTHER:
             return {}
         words = reply if reply.casefold().startswith(RELEASE) else reply.casefold()
+        if words not in ORIGINS and not words.startswith(RELEASE):
+            raise PolicyError(
+                key, reply, "it is none of the words that are known here", ", ".join(word for word, _ in CHOICES)
+            )
         told = read_origin(words, ("values",), "", key)
         if told is not None and "..." in told:
             raise PolicyError(key, reply, "it does not say which release", f"{RELEASE} 3 of the ledger clinic")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ YES = {"yes": True, "y": True, "no": False, "n": False}
 NONE = ("no", "none")
 TO = re.compile(r"\s+to\s+")
 WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+")  # 10.000: ten here, and ten thousand in many countries
 
 
 def one_of(key: str, values: Mapping[str, Any], instead: str = "") -> Callable[[str], Any]:
@@ -57,8 +59,12 @@ def two_ends(key: str, reply: str, example: str) -> list[str]:
     return ends
 
 
-def number(text: str) -> int | str:
+def number(key: str, text: str) -> int | str:
     """A number as a policy holds it: whole ones as such, others as they are written, which is exact."""
+    if THOUSANDS.fullmatch(text):
+        why = "its point may stand before decimals or between thousands"
+        decimals = f"; {text}0, if they are decimals" if text.count(".") == 1 else ""
+        raise PolicyError(key, text, why, text.replace(".", "") + decimals)
     return int(text) if WHOLE.fullmatch(text) else text
 
 
@@ -76,6 +82,11 @@ def words(key: str, reply: str, example: str) -> list[str]:
         listed = [word.strip() for word in reply.split(",")]
         if not all(listed):
             raise PolicyError(key, reply, "nothing stands before or after a comma", example)
+        if len(listed) == 1 and ";" in reply:
+            why = "a semicolon stands in it, so it would be one word"
+            raise PolicyError(
+                key, reply, why, f"commas between words, or {json.dumps(listed, ensure_ascii=False)} if it is one"
+            )
         return listed
     try:
         found: Any = tomllib.loads(f"words = {reply}")

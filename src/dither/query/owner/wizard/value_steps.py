@@ -32,7 +32,7 @@ def _bounds(view: ColumnView, kind: Type, facts: dict[str, Any]) -> Steps:
             return {}
         if reply.casefold() == AUTO:
             return {"bounds": AUTO}
-        ends = [AUTO if end.casefold() == AUTO else number(end) for end in two_ends(key, reply, example)]
+        ends = [AUTO if end.casefold() == AUTO else number(key, end) for end in two_ends(key, reply, example)]
         unit = {"step": 1} if AUTO in ends and kind is not Type.INTEGER else {}  # the next step asks for it
         found = fitting(view, {**facts, **unit, "bounds": ends}, "bounds")
         return {"bounds": AUTO} if ends == [AUTO, AUTO] else found
