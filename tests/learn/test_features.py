@@ -7,8 +7,8 @@ import pyarrow
 import pytest
 
 import dither
-from dither.errors import BudgetError, ConflictError, DataError, QuestionError, ReleaseError
-from dither.learn import LogisticRegression
+from dither.errors import BudgetError, ConflictError, DataError, QuestionError, ReleaseError, UnitError
+from dither.learn import ForestClassifier, LogisticRegression
 from dither.query.features import counted
 from dither.testing import seeded
 
@@ -173,3 +173,23 @@ def test_a_fit_that_fails_on_rows_is_charged_and_untold(ledger, monkeypatch):
     assert "42" not in str(told.value)
     assert told.value.__context__ is None
     assert str(ledger.remaining()) != before
+
+
+def test_long_lists_of_classes_are_told_apart(ledger):
+    """An array writes itself with its middle left out: the fit of one list was given as that of another."""
+    handle = clinic(ledger).features("SELECT cost FROM visits", target="age")
+    first, second = np.arange(1100.0), np.arange(1100.0)
+    second[500] = -5.5
+    assert repr(first) == repr(second)
+    names = [
+        ForestClassifier(epsilon="0.1", trees=1, depth=1, classes=classes).fit(handle).receipt_.name
+        for classes in (first, second, first.tolist())
+    ]
+    assert names[0] != names[1]
+    assert names[0] == names[2]
+
+
+def test_a_unit_that_promises_more_than_the_policy_is_refused(ledger):
+    handle = clinic(ledger).features("SELECT cost FROM visits", target="ill")
+    with pytest.raises(UnitError):
+        model(unit="replace one person").fit(handle)

@@ -65,7 +65,9 @@ def test_a_ledger_is_charged_once_a_fit_and_survives_clone(case):
         assert len([entry for entry in ledger.history() if "fit" in str(entry)]) >= 1
         with pytest.raises(BudgetError):
             [fitted(clone(copy), X, y) for _ in range(10)]
-        assert pickle.loads(pickle.dumps(copy)).ledger is None
+        away = pickle.loads(pickle.dumps(copy))
+        with pytest.raises(DataError, match="left behind"):
+            fitted(away, X, y)
 
 
 @by_name

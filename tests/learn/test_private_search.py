@@ -244,7 +244,8 @@ def test_the_first_of_the_best_runs_wins(monkeypatch):
     assert random_runs.best_run(lambda: next(runs), 5) == (3, "b")
 
 
-def test_a_search_among_settings_spends_its_price(monkeypatch):
+@pytest.mark.parametrize(("max_rows", "unit", "times"), [(1, "add/remove one person", 1), (3, "replace one person", 6)])
+def test_a_search_among_settings_spends_its_price(monkeypatch, max_rows, unit, times):
     """Scales of noise of one run add up to half the price; the model's promise is that of the search."""
     spent = []
 
@@ -261,14 +262,15 @@ def test_a_search_among_settings_spends_its_price(monkeypatch):
     y = rng.integers(0, 2, 200)
     X = rng.normal(40 + 20 * y[:, None], 5, (200, 2))
     settings = [{"bounds": (0, 100)}, {"bounds": (-10000, 10000)}]
-    with dither.Ledger.temporary(dither.pure(1), domain="learn") as ledger:
-        search = PrivateSearch(estimator=GaussianNB(classes=[0, 1]), settings=settings, epsilon=1, ledger=ledger)
-        search.fit(X, y)
-        assert search.best_model_.guarantee_ == search.guarantee_ == dither.pure(1)
+    promise, how = dither.pure(1, unit=unit), {"epsilon": 1, "max_rows": max_rows, "unit": unit}
+    with dither.Ledger.temporary(promise, domain="learn") as ledger:
+        search = PrivateSearch(estimator=GaussianNB(classes=[0, 1]), settings=settings, ledger=ledger, **how)
+        search.fit(X, y, person=np.arange(200))
+        assert search.best_model_.guarantee_ == search.guarantee_ == promise
         assert search.best_model_.receipt_ is search.receipt_
         assert "ε = 1" in search.best_model_.explain()
-    norms = [2 * 2**20, 1] * 3  # of the fit, and of the score
-    runs = [norm / scale for norm, scale in zip(norms, spent, strict=True)]
+    norms = [2 * 2**20, 1] * 3  # of the fit, and of the score; before them each setting is rehearsed
+    runs = [norm * times / scale for norm, scale in zip(norms, spent[len(settings) :], strict=True)]
     assert [sum(runs[place : place + 2]) for place in (0, 2, 4)] == [Fraction(1, 2)] * 3
     assert search.best_score_ == (search.predict(X) == y).sum()
     assert "fits" in search.explain()

@@ -23,7 +23,8 @@ from dither.extras import needs
 from dither.learn.base.cells import Cells, read_cells
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts, read_max_rows
-from dither.learn.base.people import kept_rows, read_person
+from dither.learn.base.payment import KeepsLedger, read_ledger
+from dither.learn.base.people import check_persons, kept_rows, read_person
 from dither.learn.base.price import Price, read_price
 from dither.learn.base.private_score import FAILED, is_right, single_answers
 from dither.learn.base.quote import FitQuote
@@ -48,7 +49,7 @@ WAYS = "models=[...] to choose among models, or estimator=GaussianNB(...), setti
 
 
 @argument_errors
-class PrivateSearch(BaseEstimator):
+class PrivateSearch(KeepsLedger, BaseEstimator):
     """Chooses a model by its right answers on private rows, for a pure epsilon: among models, or among settings of a fit.
 
     Models were made without these rows, or were released before: networks trained elsewhere, classifiers of last year, cells
@@ -124,7 +125,8 @@ class PrivateSearch(BaseEstimator):
         labels = None if y is None else read_labels(y, cells.rows)
         ids = None if person is None else read_person(person, cells.rows)
         price = self._price()
-        among = self._candidates(cells, labels)
+        check_persons(ids, self.max_rows, "fit(X, y, person=ids)")
+        among = self._candidates(cells, labels, price)
         receipt = self._charge(price)
         with untold() as done:
             kept = np.ones(cells.rows, dtype=bool) if ids is None else kept_rows(ids, cells.rows, self.max_rows)
@@ -134,7 +136,7 @@ class PrivateSearch(BaseEstimator):
                 chosen = int(self._mechanism(price, labels is not None).release(scores))
                 done.append(json.dumps({"search": 1, "chosen": chosen}))
             else:
-                done.append(self._best_setting(price, among, cells, labels, ids))
+                done.append(self._best_setting(price, among, cells, labels, ids, kept))
         if not done:
             ways = "asking the owner of the data"
             raise ReleaseError("fit", receipt.name if receipt else "without a ledger", FAILED, ways)
@@ -172,17 +174,12 @@ class PrivateSearch(BaseEstimator):
         """The same search, not fitted. Models are not copied: a copy by scikit-learn would forget what they learned."""
         return PrivateSearch(**{name: getattr(self, name) for name in self._get_param_names()})
 
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy that is written to a file has no ledger: that is opened by its place, not copied."""
-        return {**super().__getstate__(), "ledger": None}
-
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _price(self) -> Price:
         if (self.models is None) == (self.estimator is None):
             raise DataError("models, estimator", "both or none", "exactly one of them is searched", WAYS)
-        if self.ledger is not None and not isinstance(self.ledger, Ledger):
-            raise DataError("ledger", self.ledger, "it is not a ledger", "ledger=dither.Ledger('clinic.ledger')")
+        read_ledger(self.ledger)
         read_max_rows(self.max_rows)
         return read_price(self.epsilon, None, None, self.unit, ("pure",))
 
@@ -194,11 +191,16 @@ class PrivateSearch(BaseEstimator):
         self.ledger.touch(receipt)
         return receipt
 
-    def _candidates(self, cells: Cells, labels: Any) -> Any:
+    def _candidates(self, cells: Cells, labels: Any, price: Price) -> Any:
         """Models, or estimators with their settings and facts; refused where they do not fit."""
         if self.models is not None:
-            return read_models(self.models, labels is not None, len(cells.columns))
-        return [(model, model._facts(cells, labels)) for model in self._set(labels)]
+            among = read_models(self.models, labels is not None, len(cells.columns))
+            self._mechanism(price, labels is not None)
+            return among
+        found = [(model, model._facts(cells, labels)) for model in self._set(labels)]
+        for model, facts in found:
+            model._rehearse(facts)
+        return found
 
     def _mechanism(self, price: Price, labelled: bool) -> PermuteAndFlip:
         worth = row_worth(self.models, labelled)
@@ -215,9 +217,8 @@ class PrivateSearch(BaseEstimator):
     def _expect(self, price: Price, n: int, labelled: bool) -> list[str]:
         if self.models is None:
             m = ends(integer(self.mean_runs, name="mean_runs"))
-            return [
-                f"about {(m - 1) / np.log(m):.3g} fits, each at a pure epsilon of {float(self._run(price) * FIT_SHARE):.4g}"
-            ]
+            each = float(self._run(price) * FIT_SHARE)
+            return [f"about {(m - 1) / np.log(m):.3g} fits, each at a pure epsilon of {each:.4g}"]
         labelled = labelled or (isinstance(self.models, (list, tuple)) and any(hasattr(m, "predict") for m in self.models))
         read_models(self.models, labelled)
         within = ceil(self._mechanism(price, labelled).error("0.95") / row_worth(self.models, labelled))
@@ -233,7 +234,7 @@ class PrivateSearch(BaseEstimator):
 
     def _set(self, labels: Any) -> list[PrivateEstimator]:
         """The estimator with each of the settings, at the price of a fit in a run."""
-        model, price = self.estimator, self._price()
+        model, price, found = self.estimator, self._price(), []
         if not isinstance(model, PrivateEstimator) or model._supervision != "classes" or labels is None:
             raise DataError("estimator", type(model).__name__, "settings are scored by right answers", "a classifier, and y")
         if "pure" not in model._kinds:
@@ -247,8 +248,9 @@ class PrivateSearch(BaseEstimator):
             raise DataError("settings", self.settings, "it is a list of parameters", "[{'norm': 1.0}, {'norm': 0.5}]")
         names = set(model.get_params(deep=False))
         ends(integer(self.mean_runs, name="mean_runs"))
-        found = []
         for place, setting in enumerate(self.settings):
+            if not isinstance(setting, dict):
+                raise DataError(f"settings[{place}]", setting, "it is a mapping of names to values", "{'norm': 0.5}")
             strange = [name for name in setting if name not in names or name in OURS]
             if strange:
                 why = "it is no parameter, or one that the search sets"
@@ -257,7 +259,7 @@ class PrivateSearch(BaseEstimator):
             found.append(clone(model).set_params(**setting, **same, epsilon=self._run(price) * FIT_SHARE))
         return found
 
-    def _best_setting(self, price: Price, among: Any, cells: Cells, labels: Any, ids: Any) -> str:
+    def _best_setting(self, price: Price, among: Any, cells: Cells, labels: Any, ids: Any, kept: Any) -> str:
         """The best run, as it is stored."""
         score = read_price(self._run(price) * (1 - FIT_SHARE), None, None, self.unit, ("pure",))
 
@@ -269,7 +271,6 @@ class PrivateSearch(BaseEstimator):
             model._learn(facts, first)
             stored = to_json(first.released)
             fitted = _fitted(model, facts, stored, cells)
-            kept = np.ones(cells.rows, dtype=bool) if ids is None else kept_rows(ids, cells.rows, self.max_rows)
             answers = single_answers(fitted.predict, cells, kept)
             right = np.array([sum(is_right(answer, labels[row]) for row, answer in answers.items())], dtype=np.int64)
             noisy = Release(score, rows, self.max_rows).geometric(lambda _: right, (1,), norm1=1, share=Fraction(1))
@@ -282,6 +283,7 @@ class PrivateSearch(BaseEstimator):
         self.best_index_ = int(stored["chosen"])
         if self.models is not None:
             self.best_model_ = among[self.best_index_]
+            self.__dict__ = {name: held for name, held in vars(self).items() if name not in ("best_setting_", "best_score_")}
             return self
         model, facts = among[self.best_index_]
         self.best_model_ = _fitted(model, facts, stored["fit"], Cells(tuple(np.zeros(0) for _ in facts.names), names, 0))
@@ -294,7 +296,5 @@ class PrivateSearch(BaseEstimator):
 def _fitted(model: PrivateEstimator, facts: Facts, stored: str, cells: Cells) -> Any:
     """A new model of what a run released."""
     found = clone(model)
-    found.n_features_in_ = len(cells.columns)
-    if cells.names is not None:
-        found.feature_names_in_ = np.array(cells.names, dtype=object)
+    found._name(len(cells.columns), None if cells.names is None else np.array(cells.names, dtype=object))
     return found._model(facts, stored, None)

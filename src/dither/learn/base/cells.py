@@ -6,8 +6,10 @@ the number of rows is never too small: no row at all is data like any other.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +21,8 @@ from dither.learn.base.columns import Category, CategoryColumn, Column, NumberCo
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+EXACT = 2.0**53  # floats hold whole numbers up to here
+TEXTS = ("str", "string", "string[python]", "string[pyarrow]", "categorical")  # of pandas, and of polars
 
 
 @frozen
@@ -28,6 +32,7 @@ class Cells:
     columns: tuple[NDArray[Any], ...]
     names: tuple[str, ...] | None
     rows: int
+    texts: frozenset[int] = frozenset()  # places of columns whose kind says, whatever is in them, that they hold texts
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -43,9 +48,13 @@ def read_cells(table: Any) -> Cells:
         raise DataError("X", type(table).__name__, "sparse data is not supported", "X.toarray()")
     if hasattr(table, "columns") and hasattr(table, "__getitem__"):
         names = tuple(getattr(table, "column_names", table.columns))  # in pyarrow, `columns` are the columns themselves
-        arrays = tuple(np.asarray(table[name]) for name in names)
+        if len(set(names)) < len(names):
+            raise DataError("X", list(names), "two columns have one name", "a frame whose columns have different names")
+        series = [table[name] for name in names]
+        arrays = tuple(_unmerged(one) for one in series)
+        texts = frozenset(at for at, one in enumerate(series) if str(getattr(one, "dtype", "")).lower() in TEXTS)
         strings = all(isinstance(name, str) for name in names)
-        return Cells(tuple(_kind(one) for one in arrays), names if strings else None, len(table))
+        return Cells(tuple(_kind(one) for one in arrays), names if strings else None, len(table), texts)
     array = as_array(table, 2, "X")
     if array.ndim != 2:
         why = f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead"
@@ -61,10 +70,10 @@ def read_cells(table: Any) -> Cells:
 def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
     """An array as it is; a list by its shape, whatever single cells are: no kind is inferred from one that is no number."""
     if not isinstance(values, (list, tuple)):
-        return np.asarray(values)
-    with suppress(ValueError):  # a list in a cell: no array of numbers has that shape
+        return _unmerged(values)
+    with suppress(Exception), warnings.catch_warnings(action="ignore"):  # a list in a cell, or whatever: no array of numbers
         plain = np.asarray(values)
-        if plain.dtype.kind in "biuf":
+        if plain.dtype.kind in "biuf" and not _merges(plain):
             return plain
     if depth == 2 and not all(isinstance(row, (list, tuple, np.ndarray)) for row in values):
         raise SizeError(
@@ -83,12 +92,37 @@ def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
     return found
 
 
+def _merges(array: NDArray[Any]) -> bool:
+    """Whether whole numbers may have been rounded: beside one missing or broken number they all become floats."""
+    return array.dtype.kind == "f" and bool((np.abs(array) >= EXACT).any())
+
+
+def _unmerged(column: Any) -> NDArray[Any]:
+    """A column as an array; as objects where one row's cell would make others, persons of large numbers say, alike."""
+    array = np.asarray(column)
+    listed = getattr(column, "to_list", None) or getattr(column, "to_pylist", None)  # pandas and polars; pyarrow
+    if listed is None or array.ndim != 1 or not _merges(array):
+        return array
+    found = np.empty(len(array), dtype=object)
+    found[:] = listed()
+    return found
+
+
 def _kind(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "c":
         raise DataError("X", str(array.dtype), "Complex data not supported", "real numbers")
     if array.dtype.kind in "mM":
         raise DataError("X", str(array.dtype), "a date is no number", "days since a date of yours, as numbers")
     return array
+
+
+def check_kinds(cells: Cells, columns: Sequence[Column], names: Sequence[str]) -> None:
+    """Refuse bounds of numbers for a column that holds texts by its kind: each of its cells would count as the middle."""
+    for at in cells.texts:
+        column = columns[at]
+        if isinstance(column, NumberColumn):
+            why = "the column holds texts, and these are bounds of numbers"
+            raise DataError(f"bounds[{names[at]!r}]", (column.low, column.high), why, "a list of its categories")
 
 
 def scaled(cells: Cells, columns: Sequence[Column]) -> tuple[Floats, Integers]:
@@ -134,5 +168,7 @@ def places(cell: NDArray[Any], values: tuple[Category, ...]) -> Integers:
     return np.array([_place(one, by_value) for one in cell.tolist()], dtype=np.int64)
 
 
-def _place(value: Any, by_value: dict[Category, int]) -> int:
-    return by_value.get(value, -1) if isinstance(value, (str, int, float)) else -1
+def _place(value: Any, by_value: dict[Any, int]) -> int:
+    if isinstance(value, Decimal) and value.is_nan():
+        return -1  # one kind of NaN has no hash
+    return by_value.get(value, -1) if isinstance(value, (str, int, float, Decimal)) else -1

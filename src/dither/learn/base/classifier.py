@@ -78,8 +78,8 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
             unit: whom it protects.
             person: one value for each row that says whose it is; the first `max_rows` of each count.
             confidence: of the interval, which holds the score of these rows; it is about noise, not about other rows.
-            ledger: is charged before rows are read.
-            analyst: who asks, where the ledger has shares.
+            ledger: is charged before rows are read; left out, the model's own, if it has one.
+            analyst: who asks, where the ledger has shares; left out, as the model says.
 
         Raises:
             DataError, SizeError, NumberError, UnitError: parameters or shapes do not fit.
@@ -88,11 +88,13 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         """
         check_is_fitted(self, "guarantee_")
         validate_data(self, X, reset=False, skip_check_array=True)
-        asked = Asked.of(epsilon, unit, confidence, ledger, analyst)
+        asked = Asked.of(epsilon, unit, confidence, self.ledger if ledger is None else ledger, analyst or self.analyst)
         return classifier_score(type(self).__name__, self.predict, self.facts_, X, y, person, asked)
 
     def _model(self, facts: Facts, stored: str, receipt: Any) -> Any:
-        self.classes_ = np.array(facts.classes)
+        texts = sum(isinstance(one, str) for one in facts.classes)
+        mixed = 0 < texts < len(facts.classes)  # as one kind of array, numbers would become texts
+        self.classes_ = np.array(facts.classes, dtype=object if mixed else None)
         return super()._model(facts, stored, receipt)
 
     def __sklearn_tags__(self) -> Any:

@@ -14,19 +14,21 @@ from __future__ import annotations
 
 import secrets
 import warnings
+from copy import copy
 from typing import Any, ClassVar, Self
 
 from attrs import evolve
 
 from dither.arguments import argument_errors
-from dither.errors import DataError, ReleaseError
+from dither.errors import ReleaseError
 from dither.extras import needs
 from dither.learn.base import targets
-from dither.learn.base.cells import Cells, read_cells, scaled
+from dither.learn.base.cells import Cells, check_kinds, read_cells, scaled
 from dither.learn.base.columns import read_bounds
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
-from dither.learn.base.people import kept_rows, read_person
+from dither.learn.base.payment import KeepsLedger, read_ledger
+from dither.learn.base.people import check_persons, kept_rows, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
@@ -44,7 +46,7 @@ with needs("dither[learn]"):
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
 
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(KeepsLedger, BaseEstimator):
     """What all estimators of `dither.learn` do alike. Parameters are stored as given, and read by `fit`."""
 
     _kinds: ClassVar[tuple[Kind, ...]] = ("gaussian",)  # the noise that it can spend
@@ -93,13 +95,15 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(X, Features):
             return self._fit_features(X, y, person)
         cells = read_cells(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
+        named = copy(self)  # a fit that is refused leaves the names of the last one
+        validate_data(named, X, reset=True, skip_check_array=True)
         labels = None if self._supervision is None else targets.read_labels(y, cells.rows)
         ids = None if person is None else read_person(person, cells.rows)
         facts = evolve(self._facts(cells, labels), has_persons=ids is not None)
-        if ids is None and facts.rows_per_person > 1:
-            why = "nobody says whose a row is, so the rows of a person cannot be counted"
-            raise DataError("max_rows", self.max_rows, why, "fit(X, y, person=ids)")
+        check_kinds(cells, facts.columns, facts.names)
+        if labels is not None:
+            targets.check_labels(y, labels, facts.classes)
+        check_persons(ids, facts.rows_per_person, "fit(X, y, person=ids)")
         self._rehearse(facts)
         receipt = self._charge(facts)
         with untold() as done:
@@ -109,7 +113,9 @@ class PrivateEstimator(BaseEstimator):
                 "fit", receipt.name if receipt else "without a ledger", FAILED, "asking the owner of the data"
             )
         stored = self.ledger.commit(receipt, done[0]) if self.ledger is not None and receipt is not None else done[0]
-        return self._model(facts, stored, receipt)
+        self._model(facts, stored, receipt)
+        self._name(named.n_features_in_, getattr(named, "feature_names_in_", None))
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,10 +123,6 @@ class PrivateEstimator(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = self._supervision is not None
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy that is written to a file has no ledger: that is opened by its place, not copied."""
-        return {**super().__getstate__(), "ledger": None}
 
     # -- price and explanation ---------------------------------------------------------------------------------
 
@@ -173,8 +175,8 @@ class PrivateEstimator(BaseEstimator):
         """The fit to rows of a dataset: under its ledger, with the public facts of its policy."""
         stated = read_features(self, features, y, person)
         cells = Cells(tuple(np.zeros(0) for _ in features.columns), stated.names, 0)
-        copy = clone(self).set_params(**stated.parameters)
-        facts = copy._facts(cells, np.zeros(0))
+        stating = clone(self).set_params(**stated.parameters)
+        facts = stating._facts(cells, np.zeros(0))
         facts = evolve(facts, rows_per_person=features.max_rows, has_persons=features.question.table.person is not None)
 
         def compute(found: list[tuple[Any, ...]]) -> str:
@@ -182,11 +184,23 @@ class PrivateEstimator(BaseEstimator):
             return self._released(facts, self._rows(read, labels, None, facts))
 
         self._rehearse(facts)
-        question = {"fit": type(self).__name__, "parameters": stated.asked, **features.asked}
+        question = {
+            "fit": type(self).__name__,
+            "parameters": {**stated.asked, "classes": repr(facts.classes)},
+            **features.asked,
+        }
         text = f"fit of {type(self).__name__} to {features.sql}"
         stored, receipt = features.released(facts.price.guarantee, question, compute, analyst=self.analyst, text=text)
-        self.n_features_in_, self.feature_names_in_ = len(stated.names), np.array(stated.names, dtype=object)
+        self._name(len(stated.names), np.array(stated.names, dtype=object))
         return self._model(facts, stored, receipt)
+
+    def _name(self, count: int, names: Any) -> None:
+        """Set how many columns there are, and their names, where they have some."""
+        self.n_features_in_ = count
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _facts(self, cells: Cells, labels: Any) -> Facts:
         """Parameters as public facts; refused where they do not fit. Of the data only shape and names are looked at."""
@@ -197,8 +211,7 @@ class PrivateEstimator(BaseEstimator):
             classes = targets.read_classes(self.classes, np.zeros(0) if labels is None else labels)
         target = targets.read_target_bounds(self.target_bounds) if self._supervision == "target" else None
         columns = read_bounds(self.bounds, cells.names, len(cells.columns))
-        if self.ledger is not None and not isinstance(self.ledger, Ledger):
-            raise DataError("ledger", self.ledger, "it is not a ledger", "ledger=dither.Ledger('clinic.ledger')")
+        read_ledger(self.ledger)
         return Facts(columns, names, price, classes, target, read_rows_hint(self.rows), read_max_rows(self.max_rows))
 
     def _charge(self, facts: Facts) -> Receipt | None:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from dither.errors import DataError
+from dither.errors import DataError, UnitError
 from dither.learn.base.cells import Cells
+from dither.privacy.unit import Unit, read_unit
 from dither.query.features import Features
 from dither.query.policy.column import Column, Type
 
@@ -52,9 +53,12 @@ def read_features(estimator: Any, features: Features, y: Any, person: Any) -> Fe
             raise DataError(name, parameters[name], "the policy says it", f"no {name}")
     if parameters.get("ledger") not in (None, ledger):
         raise DataError("ledger", parameters["ledger"], "the features have another", "no ledger")
+    unit = features.holdings.policy.unit
+    if read_unit(parameters["unit"]) is not Unit.ADD_REMOVE and read_unit(unit) is Unit.ADD_REMOVE:
+        raise UnitError("unit", parameters["unit"], "the policy promises another", f"unit={str(read_unit(unit))!r}, or none")
     said: dict[str, Any] = {
         "bounds": {column.name: _bounds(column) for column in features.columns},
-        "unit": features.holdings.policy.unit,
+        "unit": unit,
         "ledger": None,  # the dataset's is charged
     }
     if supervision == "target":
@@ -64,7 +68,6 @@ def read_features(estimator: Any, features: Features, y: Any, person: Any) -> Fe
         assert features.target is not None
         said["classes"] = _classes(features.target)
     asked = {name: repr(value) for name, value in sorted(parameters.items()) if name not in (*OURS, *PRICE)}
-    asked["classes"] = repr(said.get("classes", parameters.get("classes")))
     asked["max_rows"] = str(features.max_rows)
     names = tuple(column.name for column in features.columns)
     return FeatureFacts(names, said, asked, supervision is not None)

@@ -7,6 +7,7 @@ nobody whose it is (None or NaN) is left out.
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +31,13 @@ def kept_rows(person: Any, count: int, max_rows: int) -> NDArray[np.bool_]:
     return kept
 
 
+def check_persons(ids: Any, max_rows: int, ways: str) -> None:
+    """Several rows of a person can be counted only where somebody says whose each row is."""
+    if ids is None and max_rows > 1:
+        why = "nobody says whose a row is, so the rows of a person cannot be counted"
+        raise DataError("max_rows", max_rows, why, ways)
+
+
 def read_person(person: Any, count: int) -> NDArray[Any]:
     """One value for each row that says whose it is."""
     ids = as_array(person, 1, "person")
@@ -44,4 +52,6 @@ def read_person(person: Any, count: int) -> NDArray[Any]:
 
 def _key(whose: Any) -> Any:
     """What names a person; None where it names nobody: a list in a cell, NaN. Whatever a cell is, nothing is raised."""
+    if isinstance(whose, Decimal):
+        return None if whose.is_nan() else whose  # one kind of NaN raises where it is compared
     return whose if isinstance(whose, (str, bytes, int, float, date, UUID)) and whose == whose else None

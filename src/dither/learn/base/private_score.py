@@ -30,11 +30,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 
-from dither.errors import DataError, ReleaseError
+from dither.errors import ReleaseError
 from dither.learn.base.cells import Cells, Floats, Integers, read_cells
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
-from dither.learn.base.people import kept_rows, read_person
+from dither.learn.base.payment import read_ledger
+from dither.learn.base.people import check_persons, kept_rows, read_person
 from dither.learn.base.price import Price, read_price
 from dither.learn.base.release import Release, from_json, to_json, untold
 from dither.learn.base.rows import Rows
@@ -91,9 +92,8 @@ class Asked:
     @classmethod
     def of(cls, epsilon: NumberLike, unit: UnitLike, confidence: NumberLike, ledger: Ledger | None, analyst: str) -> Asked:
         """As stated; refused where it does not fit."""
-        if ledger is not None and not isinstance(ledger, Ledger):
-            raise DataError("ledger", ledger, "it is not a ledger", "ledger=dither.Ledger('clinic.ledger')")
-        return cls(read_price(epsilon, None, None, unit, ("pure",)), read_confidence(confidence), ledger, analyst)
+        price = read_price(epsilon, None, None, unit, ("pure",))
+        return cls(price, read_confidence(confidence), read_ledger(ledger), analyst)
 
     def released(self, name: str, rows: Callable[[], Integers], norm1: int, times: int) -> tuple[Integers, Receipt | None]:
         """The sums with noise, charged first and stored; and the receipt."""
@@ -127,6 +127,7 @@ def classifier_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, 
     labels = read_labels(y, cells.rows)
     ids = None if person is None else read_person(person, cells.rows)
     times = facts.rows_per_person
+    check_persons(ids, times, "private_score(X, y, person=ids, epsilon=...)")
 
     def counted() -> Integers:
         places = encode_labels(labels, facts.classes)
@@ -151,6 +152,7 @@ def regressor_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, p
     labels = read_labels(y, cells.rows)
     ids = None if person is None else read_person(person, cells.rows)
     times = facts.rows_per_person
+    check_persons(ids, times, "private_score(X, y, person=ids, epsilon=...)")
 
     def counted() -> Integers:
         u = encode_target(labels, bounds)

@@ -58,8 +58,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             unit: whom it protects.
             person: one value for each row that says whose it is; the first `max_rows` of each count.
             confidence: of the interval, which holds the score of these rows; it is about noise, not about other rows.
-            ledger: is charged before rows are read.
-            analyst: who asks, where the ledger has shares.
+            ledger: is charged before rows are read; left out, the model's own, if it has one.
+            analyst: who asks, where the ledger has shares; left out, as the model says.
 
         Raises:
             DataError, SizeError, NumberError, UnitError: parameters or shapes do not fit.
@@ -68,7 +68,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         """
         check_is_fitted(self, "guarantee_")
         validate_data(self, X, reset=False, skip_check_array=True)
-        asked = Asked.of(epsilon, unit, confidence, ledger, analyst)
+        asked = Asked.of(epsilon, unit, confidence, self.ledger if ledger is None else ledger, analyst or self.analyst)
         return regressor_score(type(self).__name__, self.predict, self.facts_, X, y, person, asked)
 
     def __sklearn_tags__(self) -> Any:

@@ -21,6 +21,7 @@ follows is sqrt(1 - shares so far) mu-GDP for each outcome. Of pure epsilon like
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -42,10 +43,11 @@ FAR = 2**62  # whole numbers are kept within 64 bits; clipping after the noise i
 
 @contextmanager
 def untold() -> Iterator[list[str]]:
-    """Drop every error raised inside, since it may tell of a single row; the list stays empty then."""
+    """Drop every error and warning raised inside, since it may tell of a single row; after an error the list is empty."""
     done: list[str] = []
     try:
-        yield done
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):  # a warning tells as much as an error
+            yield done
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # also panics of libraries that are no Exception

@@ -49,7 +49,8 @@ def read_labels(y: Any, count: int) -> NDArray[Any]:
 def read_classes(classes: ClassesLike, y: NDArray[Any]) -> tuple[Category, ...]:
     """The list of classes, at least two, in the order of scikit-learn's `classes_`."""
     if isinstance(classes, str) and classes == PUBLIC:
-        classes = np.unique(y[np.array([one == one and one is not None for one in y.tolist()], dtype=bool)])
+        seen = {one for one in y.tolist() if isinstance(one, (str, int, float)) and one == one}
+        classes = sorted(seen, key=lambda one: (isinstance(one, str), one))
     elif classes is None or isinstance(classes, str):
         raise DataError("classes", classes, "which labels there are is public, and is never read off the data", WAYS)
     found = read_categories(classes, "classes")
@@ -59,6 +60,15 @@ def read_classes(classes: ClassesLike, y: NDArray[Any]) -> tuple[Category, ...]:
         return tuple(sorted(found))  # texts beside numbers have no order, and keep theirs
     except TypeError:
         return found
+
+
+def check_labels(y: Any, labels: NDArray[Any], classes: tuple[Category, ...]) -> None:
+    """Refuse numbers as labels where all classes are texts, or the reverse. Of a list no kind is taken: cells decide it."""
+    texts = [isinstance(one, str) for one in classes]
+    apart = (all(texts) and labels.dtype.kind in "biuf") or (not any(texts) and labels.dtype.kind in "US")
+    if classes and apart and not isinstance(y, (list, tuple)):
+        why = "classes are of another kind (numbers, texts), so each row would be left out"
+        raise DataError("y", str(labels.dtype), why, "classes as they stand in y")
 
 
 def encode_labels(y: NDArray[Any], classes: tuple[Category, ...]) -> Integers:

@@ -23,6 +23,7 @@ from dither.learn.base.columns import BoundsLike, NumberColumn
 from dither.learn.base.facts import Facts
 from dither.learn.base.regressor import PrivateRegressor
 from dither.learn.base.release import Release
+from dither.learn.base.rows import row_products
 from dither.learn.linear.clipped_gradient import gradient_solution
 from dither.learn.linear.coefficient_region import CoefficientInterval, CoefficientRegion
 from dither.learn.linear.original_units import bounded_values, original_coefficients
@@ -137,7 +138,7 @@ class LinearRegression(PrivateRegressor):
     def predict(self, X: Any) -> Any:
         """The target of each row of `X`; within its bounds."""
         rows = self._predicted(X)
-        found = bounded_values(rows, self.facts_.columns) @ self.coef_ + self.intercept_
+        found = row_products(bounded_values(rows, self.facts_.columns), self.coef_[:, None])[:, 0] + self.intercept_
         within = target_column(self.facts_)
         return np.clip(found, within.low, within.high)
 

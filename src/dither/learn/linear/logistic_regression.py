@@ -32,7 +32,7 @@ from dither.learn.base.exact_sums import exact_products, exact_scores
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import Release
 from dither.learn.base.row_count import released_count
-from dither.learn.base.rows import Rows, one_hot
+from dither.learn.base.rows import Rows, one_hot, row_products
 from dither.learn.base.targets import ClassesLike
 from dither.learn.linear.original_units import bounded_values, original_coefficients
 from dither.ledger.ledger import Ledger
@@ -141,7 +141,7 @@ class LogisticRegression(PrivateClassifier):
     def decision_function(self, X: Any) -> Any:
         """How much each class is favoured, for each row of `X`; of two classes, how much the second is."""
         rows = self._predicted(X)
-        scores = bounded_values(rows, self.facts_.columns) @ self.coef_.T + self.intercept_
+        scores = row_products(bounded_values(rows, self.facts_.columns), self.coef_.T) + self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> Any:

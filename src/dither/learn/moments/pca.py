@@ -25,7 +25,7 @@ from dither.learn.base.columns import BoundsLike, CategoryColumn
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import Release
-from dither.learn.base.rows import one_hot
+from dither.learn.base.rows import one_hot, row_products
 from dither.learn.moments.second_moments import REACH, SecondMoments, check_width, released_moments
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
@@ -139,7 +139,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     def transform(self, X: Any) -> Any:
         """The scores of each component, for each row of `X`."""
         rows = self._predicted(X)
-        return (one_hot(rows, self.facts_.columns) - self.mean_) @ self.components_.T
+        return row_products(one_hot(rows, self.facts_.columns) - self.mean_, self.components_.T)
 
     def inverse_transform(self, X: Any) -> Any:
         """Scores `X` back to the units of the columns, a coordinate for each category."""

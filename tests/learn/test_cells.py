@@ -1,0 +1,119 @@
+"""Cells that one row could use against others: kinds that its cell decides, ids that become alike, warnings, wrong kinds."""
+
+from __future__ import annotations
+
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from dither.errors import DataError, NumberError
+from dither.learn import PCA, GaussianNB, LinearRegression, LogisticRegression
+from dither.learn.base.cells import as_array, places, read_cells
+from dither.learn.base.people import kept_rows
+from dither.learn.base.targets import read_classes
+
+LARGE = 2**60  # and one more are the same float
+
+
+def bayes(**how):
+    return GaussianNB(**{"epsilon": 1, "bounds": (0, 1), "classes": [0, 1]} | how)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [LARGE, LARGE + 1, 0.5],
+        [LARGE, LARGE + 1, float("nan")],
+        polars.Series([LARGE, LARGE + 1, None]),
+        pandas.Series([LARGE, LARGE + 1, None], dtype="Int64"),
+        pyarrow.chunked_array([[LARGE, LARGE + 1, None]]),
+    ],
+    ids=["float", "nan", "polars", "pandas", "pyarrow"],
+)
+def test_one_id_does_not_make_others_alike(ids):
+    """With a missing id in their column, large whole numbers would become floats, and two people one."""
+    assert kept_rows(ids, 3, 1)[:2].tolist() == [True, True]
+
+
+def test_one_cell_does_not_change_the_category_of_another():
+    found = places(as_array([LARGE + 1, 0.5], 1, "y"), (LARGE,))
+    assert found.tolist() == [-1, -1]
+    frame = read_cells(polars.DataFrame({"ward": [LARGE + 1, None]}))
+    assert places(frame.columns[0], (LARGE,)).tolist() == [-1, -1]
+
+
+def test_decimals_name_people_and_categories_and_their_nan_nobody():
+    ids = [Decimal(1), Decimal(2), Decimal(1), Decimal("NaN"), Decimal("sNaN")]
+    assert kept_rows(ids, 5, 1).tolist() == [True, True, False, False, False]
+    assert places(as_array(ids, 1, "y"), (1, 2)).tolist() == [0, 1, 0, -1, -1]
+
+
+def test_no_cell_causes_a_warning():
+    with warnings.catch_warnings(action="error"):
+        bayes().fit([[np.ma.masked, 0.5], [np.array([1.0]), 0.2], [10**400, "?"]], [0, 1, np.ma.masked])
+
+
+def test_labels_of_several_kinds_are_no_bare_error():
+    labels = np.array([1, "b", None, [2], float("nan"), 0, "a", Decimal(3)], dtype=object)
+    assert read_classes("public", labels) == (0, 1, "a", "b")
+
+
+def test_classes_of_several_kinds_keep_theirs():
+    model = bayes(classes=["a", 1]).fit([[0.5]] * 100, [1] * 100)
+    assert set(model.classes_.tolist()) == {"a", 1}
+    assert model.predict([[0.5]])[0] in ("a", 1)
+
+
+@pytest.mark.parametrize(("y", "classes"), [(np.array([0, 1]), ["0", "1"]), (np.array(["0", "1"]), [0, 1])])
+def test_labels_of_another_kind_than_the_classes_are_refused(y, classes):
+    with pytest.raises(DataError, match="another kind"):
+        bayes(classes=classes).fit([[0.5], [0.2]], y)
+    bayes(classes=classes).fit([[0.5], [0.2]], y.tolist())  # a list has no kind but that of its cells
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        polars.DataFrame({"age": [0.5], "ward": ["north"]}),
+        pandas.DataFrame({"age": [0.5], "ward": pandas.Series(["north"], dtype="string")}),
+        pandas.DataFrame({"age": [0.5], "ward": pandas.Series(["north"], dtype="str")}),
+    ][: 3 if pandas.__version__ >= "3" else 2],
+)
+def test_a_column_of_texts_has_no_bounds_of_numbers(frame):
+    with pytest.raises(DataError, match="'ward'"):
+        bayes().fit(frame, [1])
+    bayes(bounds={"age": (0, 1), "ward": ["north", "south"]}).fit(frame, [1])
+
+
+def test_tables_of_pyarrow_and_columns_of_one_name():
+    model = bayes().fit(pyarrow.table({"a": [0.1, 0.9], "b": [0.2, 0.3]}), [0, 1])
+    assert model.facts_.names == ("a", "b")
+    with pytest.raises(DataError, match="one name"):
+        bayes().fit(pandas.DataFrame([[1, 2]], columns=["a", "a"]), [0])
+
+
+@pytest.mark.parametrize("how", [{"n": "many"}, {"n": None}, {"n": -1}, {"n": 10, "d": "x"}, {"n": 10, "d": 0}])
+def test_a_quote_of_no_number_is_refused(how):
+    with pytest.raises(NumberError):
+        bayes().quote(**how)
+
+
+@pytest.mark.parametrize("name", ["pca", "linear", "logistic"])
+def test_what_a_model_says_of_a_row_does_not_depend_on_other_rows(name):
+    """To the last bit: it may be what the next model is fitted to, as in a pipeline."""
+    X = np.random.default_rng(5).uniform(0, 1, (301, 40))
+    price = {"epsilon": 1, "delta": "1e-6", "bounds": (0, 1)}
+    if name == "pca":
+        said = PCA(7, **price).fit(X).transform
+    elif name == "linear":
+        said = LinearRegression(**price, target_bounds=(0, 1)).fit(X, X[:, 0]).predict
+    else:
+        said = LogisticRegression(**price, classes=[0, 1, 2], rows=300).fit(X, np.arange(301) % 3).decision_function
+    whole = said(X)
+    for kept in (slice(0, 300), slice(1, 301), slice(17, 18), slice(3, 200, 7)):
+        assert np.array_equal(said(X[kept]), whole[kept])
