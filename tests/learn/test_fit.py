@@ -234,3 +234,9 @@ def test_wrong_parameters_are_refused_in_words_before_the_charge(case):
                     raise AssertionError(f"{name}={value!r} is refused after the charge") from error
                 except DitherError:
                     assert len(list(ledger.history())) == before, (name, value)
+
+
+def test_a_list_that_looks_like_a_range_is_refused():
+    with pytest.raises(DataError, match="looks like a range"):
+        CASES[0].make(bounds=[[0, 120], (0, 1), (0, 1)]).fit(*as_data(plain_rows(), CASES[0].kind))
+    CASES[0].make(bounds=[[0, 1], [1, 2, 7], (0, 1)]).fit(*as_data(plain_rows(), CASES[0].kind))

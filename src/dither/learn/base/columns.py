@@ -101,6 +101,11 @@ def _by_name(bounds: Mapping[Any, ColumnBounds], names: Sequence[str] | None, co
 
 def _column(entry: Any, where: str) -> Column:
     if isinstance(entry, list):
+        if len(entry) == 2 and all(isinstance(one, (int, float)) for one in entry) and entry[1] - entry[0] > 1:
+            why = "a list is one of categories, and this looks like a range"
+            raise DataError(
+                where, entry, why, f"({entry[0]}, {entry[1]}) for a range; of categories, other numbers for them"
+            )
         return CategoryColumn(read_categories(entry, where))
     return read_pair(entry, where, "(0, 120) for numbers, ['north', 'south'] for categories")
 

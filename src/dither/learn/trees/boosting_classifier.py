@@ -116,12 +116,12 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
         return self._boost(facts, release, loss)
 
     def decision_function(self, X: Any) -> Any:
-        """How much each class is favoured, a row each; of two classes, how much the second is."""
+        """How much each class is favoured, for each row of `X`; of two classes, how much the second is."""
         scores = self._scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, in the order of `classes_`, a row each."""
+        """The probability of each class, in the order of `classes_`, for each row of `X`."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.stack([np.zeros_like(scores), scores], axis=1)

@@ -116,7 +116,7 @@ class BoostingRegressor(AdditiveModel, PrivateRegressor):
         }
 
     def predict(self, X: Any) -> Any:
-        """The target, a row each."""
+        """The target, for each row of `X`."""
         scores = self._scores(X).ravel()
         target = self.facts_.target
         assert target is not None

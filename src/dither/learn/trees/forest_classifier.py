@@ -118,7 +118,7 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
         }
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, in the order of `classes_`, a row each."""
+        """The probability of each class, in the order of `classes_`, for each row of `X`."""
         rows = self._predicted(X)
         told = sum(self.evidence_[tree][self.trees_.leaves(rows, tree)] for tree in range(self.n_trees_))
         scores = self.prior_ + told * float(self.n_trees_) ** -POWER

@@ -102,7 +102,7 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
         return {"trees_": trees, "leaf_shares_": shrunk_shares(sums, deviation)[0][:, :, 0], "n_trees_": trees.count}
 
     def predict(self, X: Any) -> Any:
-        """The target, a row each."""
+        """The target, for each row of `X`."""
         rows, target = self._predicted(X), self.facts_.target
         shares = [self.leaf_shares_[tree][self.trees_.leaves(rows, tree)] for tree in range(self.n_trees_)]
         assert target is not None
