@@ -29,7 +29,7 @@ class Older:
     def __init__(self, limit: int) -> None:
         self.limit = limit
 
-    def predict(self, rows):
+    def predict(self, rows: np.ndarray) -> np.ndarray:
         return rows[:, 0] > self.limit
 
 

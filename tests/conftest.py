@@ -19,7 +19,7 @@ BUDGETS = {
     "tests/channels": 60,
     "tests/cli": 75,
     "tests/density": 170,
-    "tests/docs": 120,
+    "tests/docs": 150,
     "tests/golden": 30,
     "tests/learn": 80,
     "tests/ledger": 110,

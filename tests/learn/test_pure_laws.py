@@ -20,12 +20,12 @@ from tests.learn.recorder import Recorder, distance, rows_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 
-CELLS = (-1.0, 0.0, 2.0, np.nan)
+CELLS = (-1.0, 0.0, 1.0, np.nan)
 CLASSES = ["a", "b"]
 UNITS = ("add/remove one person", "replace one person")
 MAKERS = {
-    "naive bayes": lambda unit: GaussianNB(epsilon="1/2", bounds=[(-1, 1), [0.0, 2.0]], classes=CLASSES, unit=unit),
-    "centroid": lambda unit: NearestCentroid(epsilon="1/2", bounds=[(-1, 1), [0.0, 2.0]], classes=CLASSES, unit=unit),
+    "naive bayes": lambda unit: GaussianNB(epsilon="1/2", bounds=[(-1, 1), [0.0, 1.0]], classes=CLASSES, unit=unit),
+    "centroid": lambda unit: NearestCentroid(epsilon="1/2", bounds=[(-1, 1), [0.0, 1.0]], classes=CLASSES, unit=unit),
     "k-means": lambda unit: KMeans(1, epsilon="1/2", bounds=(-1, 1), unit=unit, rows=100),
     "k-means few rows": lambda unit: KMeans(2, epsilon="1/2", bounds=(-1, 1), unit=unit, rows=3),
 }

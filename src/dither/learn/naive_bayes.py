@@ -76,6 +76,11 @@ class GaussianNB(PrivateClassifier):
 
     _kinds = ("pure", "gaussian")
 
+    class_prior_: Any
+    scaled_theta_: Any
+    scaled_var_: Any
+    category_log_prob_: Any
+
     def __init__(
         self,
         *,

@@ -72,6 +72,9 @@ class NearestCentroid(PrivateClassifier):
 
     _kinds = ("pure", "gaussian")
 
+    scaled_centroids_: Any
+    scaled_variance_: Any
+
     def __init__(
         self,
         *,

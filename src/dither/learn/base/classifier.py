@@ -34,6 +34,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     _supervision: ClassVar[str | None] = "classes"
 
     classes: Any
+    classes_: Any
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of `classes_`, for each row of `X`."""

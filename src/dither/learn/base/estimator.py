@@ -23,7 +23,7 @@ from dither.arguments import argument_errors
 from dither.errors import ReleaseError
 from dither.extras import needs
 from dither.learn.base import targets
-from dither.learn.base.cells import Cells, check_kinds, read_cells, scaled
+from dither.learn.base.cells import Cells, Integers, check_kinds, read_cells, scaled
 from dither.learn.base.columns import read_bounds
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
@@ -36,6 +36,7 @@ from dither.learn.base.rows import Rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import integer
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.features import Features
 
 with needs("dither[learn]"):
@@ -61,6 +62,12 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
     rows: Any
     ledger: Ledger | None
     analyst: str
+
+    facts_: Facts
+    released_: tuple[Integers, ...]
+    receipt_: Receipt | None
+    guarantee_: Guarantee
+    outside_: tuple[str, ...]
 
     def __init_subclass__(cls, **how: Any) -> None:
         """A call with wrong arguments is refused in words, of every estimator."""

@@ -86,6 +86,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     _kinds = ("pure", "gaussian")
 
+    found_clusters_: Any
+    scaled_centers_: Any
+
     def __init__(
         self,
         n_clusters: int = 8,

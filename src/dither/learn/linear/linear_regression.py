@@ -83,6 +83,10 @@ class LinearRegression(PrivateRegressor):
 
     rows: Any = None  # the number of rows is among the moments
 
+    coef_: Any
+    intercept_: Any
+    moments_: Any
+
     def __init__(
         self,
         *,

@@ -81,6 +81,10 @@ class LogisticRegression(PrivateClassifier):
         True
     """
 
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+
     def __init__(
         self,
         *,

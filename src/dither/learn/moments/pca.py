@@ -73,6 +73,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
 
     rows: Any = None  # the number of rows is among the moments
 
+    components_: Any
+    mean_: Any
+    explained_variance_: Any
+    explained_variance_ratio_: Any
+    noise_norm_: Any
+    bounds_out_: Any
+
     def __init__(
         self,
         n_components: int | None = None,

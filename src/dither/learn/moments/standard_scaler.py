@@ -78,6 +78,11 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     _kinds = ("pure", "gaussian")
     rows: Any = None  # the number of rows is among the moments
 
+    mean_: Any
+    scale_: Any
+    var_: Any
+    bounds_out_: Any
+
     def __init__(
         self,
         *,

@@ -63,6 +63,12 @@ class BoostingClassifier(AdditiveModel, PrivateClassifier):
         True
     """
 
+    shapes_: Any
+    histograms_: Any
+    intercept_: Any
+    importances_: Any
+    n_iter_: Any
+
     def __init__(
         self,
         *,

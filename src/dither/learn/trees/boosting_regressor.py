@@ -61,6 +61,12 @@ class BoostingRegressor(AdditiveModel, PrivateRegressor):
         True
     """
 
+    shapes_: Any
+    histograms_: Any
+    intercept_: Any
+    importances_: Any
+    n_iter_: Any
+
     def __init__(
         self,
         *,

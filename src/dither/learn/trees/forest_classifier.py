@@ -70,6 +70,11 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
         True
     """
 
+    trees_: Any
+    n_trees_: Any
+    prior_: Any
+    evidence_: Any
+
     def __init__(
         self,
         *,

@@ -66,6 +66,10 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
         True
     """
 
+    trees_: Any
+    n_trees_: Any
+    leaf_shares_: Any
+
     def __init__(
         self,
         *,

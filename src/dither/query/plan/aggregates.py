@@ -23,6 +23,7 @@ class Aggregate:
     of_all_groups: ClassVar[bool] = False  # whether it changes where groups are left out
     is_number: ClassVar[bool] = True  # whether HAVING can compare it with one
     needs_bounds: ClassVar[bool] = False  # of the values that it is of: a count needs none
+    needs_keys: ClassVar[bool] = False  # likewise: whether it is of declared ones alone
 
     name: str
     of: Expression | None = None  # of which values; None for rows and persons
@@ -186,6 +187,7 @@ class RegressionLine(PairAggregate):
 class CountDistinct(Aggregate):
     """COUNT(DISTINCT x) of a column with declared keys."""
 
+    needs_keys: ClassVar[bool] = True
     words = "how many different keys of"
 
 
@@ -201,6 +203,7 @@ class Mode(Aggregate):
     """MODE(x) of a column with declared keys."""
 
     is_number: ClassVar[bool] = False
+    needs_keys: ClassVar[bool] = True
     words = "the most frequent key of"
 
 

@@ -3,7 +3,7 @@
 A fact is used if it may decide a number or a row of the answer. Of a column, that is for
 
     SUM, AVG, MEDIAN, ...     bounds, step and completeness of all columns that its value is computed of
-    GROUP BY, DISTINCT, MODE  the keys, or the bounds from which they follow; of computed keys both
+    GROUP BY, DISTINCT keys   the keys, or the bounds from which they follow; of computed keys both
     COUNT(x)                  completeness
 
 and nothing for columns that are only compared: cells are compared as they are, neither clamped nor rounded. (A person's own
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
-from dither.query.plan.aggregates import Aggregate, CountDistinct, CountValues, Mode, PairAggregate
+from dither.query.plan.aggregates import Aggregate, CountValues, PairAggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.expressions import Case, ColumnValue
@@ -115,7 +115,7 @@ def _wanted(aggregate: Aggregate) -> Wanted:
     """Which facts of its values an aggregate uses."""
     if aggregate.needs_bounds:
         return ADDED
-    if isinstance(aggregate, (CountDistinct, Mode)):
+    if aggregate.needs_keys:
         return frozenset({LISTED, "completeness"})
     return frozenset({"completeness"}) if isinstance(aggregate, CountValues) else COMPARED
 

@@ -157,7 +157,7 @@ def test_what_is_no_plain_table(why, reader, link, visits):
 
 TYPES = {
     "a domain": ("CREATE DOMAIN euros AS numeric CHECK (value >= 0)", "cost euros"),
-    "an enum": ("CREATE TYPE wards AS ENUM ('A', 'B')", "ward wards"),
+    "an enum": ("CREATE TYPE odd_wards AS ENUM ('A', 'B')", "ward odd_wards"),
     "an array": ("SELECT 1", "cost numeric[]"),
     "a type of network addresses": ("SELECT 1", "ward inet"),
     "equality that takes two texts for one": (
@@ -180,7 +180,7 @@ def test_columns_that_nobody_can_read(kind, address, link):
         found = postgres_table(f"{address}&table=odd", "source").schema("odd")
         assert list(found.values())[-1].type is None
     finally:
-        link.execute("DROP TABLE odd; DROP DOMAIN IF EXISTS euros; DROP TYPE IF EXISTS wards")
+        link.execute("DROP TABLE odd; DROP DOMAIN IF EXISTS euros; DROP TYPE IF EXISTS odd_wards")
 
 
 @pytest.mark.parametrize(
