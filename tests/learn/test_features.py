@@ -193,3 +193,25 @@ def test_a_unit_that_promises_more_than_the_policy_is_refused(ledger):
     handle = clinic(ledger).features("SELECT cost FROM visits", target="ill")
     with pytest.raises(UnitError):
         model(unit="replace one person").fit(handle)
+
+
+def test_facts_from_the_data_are_told_by_model_receipt_and_history(ledger):
+    origins = {"known_from": {"age": "data", "cost": "law", "ward": "data"}, "values_from_data": "accepted"}
+    data = clinic(ledger, **origins)
+    words = "bounds of age were taken from the data: outside the guarantee"
+    fitted = model().fit(data.features("SELECT age, cost FROM visits", target="ill"))
+    again = model().fit(data.features("SELECT age, cost FROM visits", target="ill"))
+    for one in (fitted, again):
+        assert f"Outside    {words}" in one.explain()
+        assert one.receipt_.unprotected == words
+    assert any(words in str(entry.body) for entry in ledger.history())
+    both = model().fit(data.features("SELECT age, ward FROM visits", target="ill"))
+    assert "bounds of age and keys of ward" in both.explain()
+    assert "Outside" not in model().fit(data.features("SELECT cost FROM visits", target="ill")).explain()
+
+
+def test_public_labels_are_told_by_the_receipt(ledger):
+    X, y = np.zeros((4, 2)), ["a", "b", "a", "b"]
+    fitted = model(bounds=(0, 1), classes="public", ledger=ledger).fit(X, y)
+    assert "which labels occur" in fitted.receipt_.unprotected
+    assert "which labels occur" in fitted.explain()

@@ -29,6 +29,7 @@ from dither.query.plan.spelling import spell
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 from dither.query.pricing import price
+from dither.query.pricing.unprotected_facts import unprotected_columns, unprotected_words
 from dither.query.release import FAILED, LEASE, lease_renewed, untold
 from dither.query.sql.parse import parse
 from dither.query.sql.syntax import read
@@ -83,6 +84,12 @@ class Features:
         return None, len(self.columns)
 
     @property
+    def unprotected(self) -> str:
+        """What of the policy's facts was taken from the data, in one sentence; '' where nothing was."""
+        names = [column.name for column in (*self.columns, *([self.target] if self.target else []))]
+        return unprotected_words(unprotected_columns(self.question.relation, names, self.holdings.policy))
+
+    @property
     def asked(self) -> dict[str, Any]:
         """What tells these rows from others of the same policy and data version."""
         where = self.question.where
@@ -115,7 +122,8 @@ class Features:
         check_matches(relation, sources, engine, None)
         with engine.opened([*sources.values()]) as opened:
             try:
-                receipt = ledger.reserve(guarantee, question, **terms, lease=LEASE, text=text, door="learn")
+                told = {"text": text, "door": "learn", "unprotected": self.unprotected}
+                receipt = ledger.reserve(guarantee, question, **terms, lease=LEASE, **told)
             except InputError as error:
                 with suppress(DitherError):  # the refusal is what is told, logged or not
                     ledger.record_refusal(text, error.why, analyst=analyst)

@@ -44,6 +44,7 @@ with needs("dither[learn]"):
     from sklearn.base import BaseEstimator, clone
     from sklearn.utils.validation import check_is_fitted, validate_data
 
+PUBLIC_LABELS = "which labels occur was declared public and read off the data"
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
 
@@ -199,7 +200,9 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         text = f"fit of {type(self).__name__} to {features.sql}"
         stored, receipt = features.released(facts.price.guarantee, question, compute, analyst=self.analyst, text=text)
         self._name(len(stated.names), np.array(stated.names, dtype=object))
-        return self._model(facts, stored, receipt)
+        self._model(facts, stored, receipt)
+        self.outside_ += (features.unprotected,) if features.unprotected else ()
+        return self
 
     def _name(self, count: int, names: Any) -> None:
         """Set how many columns there are, and their names, where they have some."""
@@ -227,7 +230,9 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             return None
         question = {"fit": type(self).__name__, "once": secrets.token_hex(16)}
         text = f"fit of {type(self).__name__} on {', '.join(facts.names[:20])}"
-        receipt = self.ledger.reserve(facts.price.guarantee, question, analyst=self.analyst, text=text, door="learn")
+        outside = PUBLIC_LABELS if isinstance(getattr(self, "classes", None), str) else ""
+        told: dict[str, Any] = {"analyst": self.analyst, "text": text, "door": "learn", "unprotected": outside}
+        receipt = self.ledger.reserve(facts.price.guarantee, question, **told)
         self.ledger.touch(receipt)
         return receipt
 
@@ -251,8 +256,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         fitted = self._learn(facts, again)
         self.facts_, self.released_, self.receipt_ = facts, tuple(again.released), receipt
         self.guarantee_ = facts.price.guarantee
-        public = isinstance(getattr(self, "classes", None), str)
-        self.outside_ = ("which labels occur was declared public and read off the data",) if public else ()
+        self.outside_ = (PUBLIC_LABELS,) if isinstance(getattr(self, "classes", None), str) else ()
         for name, value in fitted.items():
             setattr(self, name, value)
         return self

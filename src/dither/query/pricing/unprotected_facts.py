@@ -63,6 +63,11 @@ def unprotected_facts(question: Question, policy: Policy) -> tuple[Fact, ...]:
     return _told(question.relation, question.groups, needs, policy)
 
 
+def unprotected_columns(relation: Relation, names: Iterable[str], policy: Policy) -> tuple[Fact, ...]:
+    """The facts from the data that a model uses which is fitted to columns of a relation: bounds or keys of all of them."""
+    return _told(relation, (), {name: ADDED | {LISTED} for name in names}, policy)
+
+
 def unprotected_keys(relation: Relation, groups: Sequence[Group], policy: Policy) -> tuple[Fact, ...]:
     """The facts from the data that a list of keys shows; it reads no row, and no limit matters."""
     return tuple(fact for fact in _told(relation, groups, {}, policy) if "limits" not in fact[0])
