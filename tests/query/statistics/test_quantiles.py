@@ -62,7 +62,9 @@ def test_no_person_moves_the_counts_of_all_groups_and_cells_by_more_than_the_mas
         assert mechanism.mass == units
         assert mechanism.histograms == (3 if "GROUP" in sql else 1)
         counts = np.array(private_counts(whole))
-        for one in {row[0] for row in rows} - {None} if person == "person" else range(3):
+        for one in {row[0] for row in rows} - {None} if person == "person" else range(len(rows)):
+            if person == "each row" and one >= 3 and worst == units:
+                break  # enough of them; the first few may be rows that do not count
             kept = [row for at, row in enumerate(rows) if (row[0] if person == "person" else at) != one]
             less = clinic(tmp_path, table(kept), **facts_of(person, tmp_path)).quote(sql, epsilon=1)
             change = counts - np.array(private_counts(less))
