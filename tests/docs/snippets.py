@@ -137,6 +137,7 @@ class Page:
 
     path: Path
     absent: list[str] = field(default_factory=list)
+    unmade: set[str] = field(default_factory=set)  # names of snippets that did not run
     ran: int = 0
 
     def run(self, folder: Path) -> None:
@@ -173,17 +174,31 @@ class Page:
             try:
                 exec(compile(tree, str(self.path), "exec"), namespace)
             except MissingExtraError as error:
-                self.absent.append(str(error.came).strip("'"))
-                return "", True
+                return self._not_run(str(error.came).strip("'"), tree)
             except ModuleNotFoundError as error:
                 if str(error.name).split(".")[0] not in OF_EXTRAS:
                     raise
-                self.absent.append(str(error.name))
-                return "", True
+                return self._not_run(str(error.name), tree)
+            except NameError as error:
+                if error.name not in self.unmade:
+                    raise
+                return self._not_run(self.absent[-1], tree)  # what it goes on with is from a snippet that did not run
         if rounding.ties:
             raise PageError(f"{self.path.name} prints a tie: {'; '.join(rounding.ties)}, in\n{text}")
         self.ran += 1
         return captured.getvalue(), False
+
+    def _not_run(self, absent: str, tree: ast.AST) -> tuple[str, bool]:
+        """A snippet that did not run, for want of a package, and the names that it would have made."""
+        self.absent.append(absent)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.unmade |= {alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.unmade.add(node.id)
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                self.unmade.add(node.name)
+        return "", True
 
     def _compare(self, kind: str, text: str, printed: str, rounding: Rounding) -> None:
         floats = kind == "output-float"
