@@ -109,6 +109,7 @@ def test_a_refusal_is_one_persons_and_a_failure_is_everybodys():
         assert turns.take([], lambda page: 7) == 7
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an interrupt inside somebody's finalizer
 def test_one_who_is_interrupted_does_not_hold_up_the_rest(tmp_path):
     """A thousand interrupts at any moment, while other threads charge: they all go on, and the books are right."""
     with Ledger.create(tmp_path / "a.ledger", budget=pure(100), domain="clinic") as ledger:
