@@ -8,6 +8,8 @@ import time
 from contextlib import contextmanager
 from fractions import Fraction
 
+import pytest
+
 from dither import Ledger, pure
 from dither.errors import BudgetError, ConflictError, InProgressError, LedgerError
 from dither.ledger.write_queue import WriteQueue
