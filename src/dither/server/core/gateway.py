@@ -22,16 +22,16 @@ from typing import Any, Self
 from dither.errors import DitherError
 from dither.server.core.callers import Caller
 from dither.server.core.config import GatewayConfig, GatewayDataset
-from dither.server.core.processes.desk import Desk
 from dither.server.core.problems import Problem, absent, problem_of
+from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.process_handle import PROGRAM
+from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
 from dither.server.core.recent_quotes import RecentQuotes
 from dither.server.core.releases import Releases
 from dither.server.core.stored_answers import StoredAnswers
 from dither.server.core.time_slots import choose_slot
 from dither.server.core.tokens import TokenStore
-from dither.server.core.processes.worker_pool import WorkerPool
 
 Json = dict[str, Any]
 WAIT = 10.0  # seconds after which a question that is not done is answered with its id

@@ -59,7 +59,7 @@ RETRY = 5  # seconds
 
 
 @dataclass
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
     """Why there is no answer, for people and for programs."""
 
     kind: Kind

@@ -21,9 +21,7 @@ Json = dict[str, Any]
 class Releases:
     """What happens to a question between the moment it is put and the moment its answer may leave."""
 
-    def __init__(
-        self, questions: Questions, workers: WorkerPool, desk: Desk, stored: StoredAnswers, seconds: float
-    ) -> None:
+    def __init__(self, questions: Questions, workers: WorkerPool, desk: Desk, stored: StoredAnswers, seconds: float) -> None:
         self._questions, self._workers, self._desk, self._stored, self._seconds = questions, workers, desk, stored, seconds
         self._running: set[asyncio.Task[None]] = set()
         self.ends = Counter[str]()  # by what became of them: "done", or the kind of the problem
@@ -42,7 +40,13 @@ class Releases:
     async def _answer(self, question: Question, caller: Caller, slot: float | None, door: str) -> None:
         """Give a question to a worker, and keep what comes."""
         seconds = self._seconds if slot is None else min(slot, self._seconds)
-        message: Json = {"task": "release", "dataset": question.dataset, "sql": question.asked.sql, "terms": question.asked.terms, "door": door}
+        message: Json = {
+            "task": "release",
+            "dataset": question.dataset,
+            "sql": question.asked.sql,
+            "terms": question.asked.terms,
+            "door": door,
+        }
         message |= {"analyst": caller.name, "key": f"{caller.name}/{question.key}", "daily": caller.daily}
         try:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))

@@ -20,8 +20,8 @@ from dither.query.dataset import Dataset, open_without_rows
 from dither.query.dataset import open as open_dataset
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
-from dither.server.core.processes.declared_facts import declared_facts
 from dither.server.core.problems import Stage, problem_of
+from dither.server.core.processes.declared_facts import declared_facts
 from dither.server.core.processes.quote_facts import quote_facts
 
 Json = dict[str, Any]

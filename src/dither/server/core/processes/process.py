@@ -1,4 +1,4 @@
-"""A process of the gateway that holds ledgers, and rows if it is a worker: `python -m dither.server.core.processes.process FD KIND`.
+"""A process of the gateway that holds ledgers, and rows if it is a worker: `python -m ...process FD KIND`.
 
 A worker does one task at a time, within limits of memory and time that the kernel keeps: should the gateway be gone, the
 process ends by itself. The desk does several at a time. Nothing is written to standard output or error, and no core is

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ Json = dict[str, Any]
 Kind = Literal["desk", "worker"]
 
 
-class Ended(Exception):
+class Ended(Exception):  # noqa: N818 - it is what happened
     """The process is gone: it crashed, or it was killed because its time was over."""
 
 
@@ -119,10 +120,9 @@ class ProcessHandle:
         """Let it end: a worker completes what it is doing, within a few seconds."""
         with self._lock:
             self._gone = True
-        try:
-            self._process.wait(0.0 if not self._waiting else ENDED)
-        except subprocess.TimeoutExpired:
-            pass
+        if self._waiting:  # it may complete what it does, which is charged
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(ENDED)
         self._process.kill()
         self._process.wait()
         self._connection.close()

@@ -47,9 +47,13 @@ def _epsilon(several: list[Quote], quote: Quote | Batch) -> float | None:
 
 def _words(errors: list[dict[str, float | None]], left: int, of: str) -> str:
     """Such as: n is off by at most 77; about 41 more such questions are left of the share of ana."""
-    told = [f"{name} is off by at most {_short(error)}" for one in errors for name, error in one.items() if error is not None]
+    told = [
+        f"{name} is off by at most {_short(error)}" for one in errors for name, error in one.items() if error is not None
+    ]
     more = f"about {left:,} more such {'question is' if left == 1 else 'questions are'} left {of}"
-    return "; ".join([*told[:10], *(["..."] if len(told) > 10 else []), more if left else f"no more such questions are left {of}"])
+    return "; ".join(
+        [*told[:10], *(["..."] if len(told) > 10 else []), more if left else f"no more such questions are left {of}"]
+    )
 
 
 def _short(error: float) -> str:
