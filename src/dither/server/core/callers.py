@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dither.server.core.problems import Problem, absent
-from dither.server.core.tokens import Role, Token
+from dither.server.core.roles import Role
+from dither.server.core.tokens import Token
 
 Action = Literal["look", "ask", "history", "own"]
 ROLES: dict[str, frozenset[Role]] = {

@@ -16,11 +16,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
 from dither.errors import DitherError
-from dither.server.core.callers import Caller
+from dither.server.core.callers import ALL, Caller
 from dither.server.core.config import GatewayConfig, GatewayDataset
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
@@ -29,9 +30,10 @@ from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
 from dither.server.core.recent_quotes import RecentQuotes
 from dither.server.core.releases import Releases
+from dither.server.core.roles import Role
 from dither.server.core.stored_answers import StoredAnswers
 from dither.server.core.time_slots import choose_slot
-from dither.server.core.tokens import TokenStore
+from dither.server.core.tokens import Token, TokenStore
 
 Json = dict[str, Any]
 WAIT = 10.0  # seconds after which a question that is not done is answered with its id
@@ -201,7 +203,7 @@ class Gateway:
                 continue
             if self.known[name].answers == "own" and caller.role == "analyst" and found.analyst != caller.name:
                 break
-            question = Question(found.receipt, Asked(name, found.sql), found.analyst, "", "")
+            question = Question(found.receipt, Asked(name, found.sql), found.analyst, "", None)
             question.answer, question.receipt, question.replay, question.price = found.answer, id, True, found.price
             question.end("done")
             return question
@@ -219,6 +221,49 @@ class Gateway:
         """Whether all that the ledger says holds."""
         caller.must("history", self._dataset(caller, dataset).name)
         return await self.desk.ask("verify", dataset)
+
+    # -- tokens, for owners ------------------------------------------------------------------------------------------
+
+    async def create_token(
+        self,
+        caller: Caller,
+        *,
+        name: str,
+        role: Role = "analyst",
+        datasets: Sequence[str],
+        share: Json | None = None,
+        daily: Json | None = None,
+        days: int | None = None,
+    ) -> tuple[Token, str]:
+        """A new token and its secret, which is told once; with a `share` (JSON of a guarantee) in each of its ledgers."""
+        for dataset in datasets:
+            caller.must("own", None if dataset == ALL else self._dataset(caller, dataset).name)
+        caller.must("own")
+        for dataset in self.known if ALL in datasets else datasets:
+            if share is not None:
+                await self.desk.ask("share", dataset, analyst=name, ceiling=share)
+        expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
+        told = {"name": name, "role": role, "datasets": datasets, "expires": expires}
+        try:
+            portion = None if daily is None else json.dumps(daily)
+            return await asyncio.to_thread(self.tokens.create, **told, daily=portion)  # type: ignore[arg-type]
+        except DitherError as error:
+            raise problem_of(error, "quote") from None
+
+    async def list_tokens(self, caller: Caller) -> list[Token]:
+        """All tokens, without their secrets."""
+        caller.must("own")
+        return [token for token in await asyncio.to_thread(self.tokens.list) if self._owns(caller, token)]
+
+    async def revoke_token(self, caller: Caller, id: str) -> Token:  # noqa: A002
+        """Let a token end now."""
+        if not any(token.id == id for token in await self.list_tokens(caller)):
+            raise absent()
+        return await asyncio.to_thread(self.tokens.revoke, id)
+
+    def _owns(self, caller: Caller, token: Token) -> bool:
+        """Whether all that a token may be used for is the caller's."""
+        return ALL in caller.datasets or set(token.datasets) <= set(caller.datasets)
 
     async def health(self) -> Json:
         """Whether questions can be asked; for anybody."""

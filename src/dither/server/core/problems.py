@@ -155,7 +155,7 @@ def _problem(error: BaseException, stage: Stage) -> Problem:
 
 
 def _told(error: DitherError, kind: Kind) -> Problem:
-    rewrite = getattr(error, "rewrite", None)
     came = "" if error.came is None else show(error.came)
-    told = {"where": error.where, "came": came, "why": error.why, "instead": error.instead, "rewrite": rewrite}
-    return Problem(kind, **told, error=type(error).__name__)
+    problem = Problem(kind, where=error.where, came=came, why=error.why, instead=error.instead)
+    problem.rewrite, problem.error = getattr(error, "rewrite", None), type(error).__name__
+    return problem

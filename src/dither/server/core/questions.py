@@ -40,7 +40,7 @@ class Question:
     asked: Asked
     analyst: str
     token_id: str
-    key: str
+    key: str | None  # of the caller's own; the same question without one is never charged twice either
     state: State = "queued"
     began: float | None = None  # by the monotonic clock, when a worker took it
     seconds: int = 0  # that it took, or has taken so far
@@ -95,12 +95,12 @@ class Questions:
         return found
 
     def add(self, caller: Caller, asked: Asked, key: str | None) -> Question:
-        """A new question; without a key it gets one, so that it is never charged twice."""
+        """A new question."""
         self._forget()
-        own = key if key is not None else secrets.token_urlsafe(16)
-        made = Question(f"qy_{secrets.token_hex(16)}", asked, caller.name, caller.token_id, own)
+        made = Question(f"qy_{secrets.token_hex(16)}", asked, caller.name, caller.token_id, key)
         self._by_id[made.id] = made, time.monotonic()
-        self._by_key[caller.name, asked.dataset, own] = made
+        if key is not None:
+            self._by_key[caller.name, asked.dataset, key] = made
         return made
 
     def under_way(self, token_id: str | None = None) -> int:
@@ -130,5 +130,6 @@ class Questions:
                 return
             del self._by_id[id]
             self._bytes -= len(first.answer or "")
-            if self._by_key.get((first.analyst, first.dataset, first.key)) is first:
-                del self._by_key[first.analyst, first.dataset, first.key]
+            name = (first.analyst, first.dataset, first.key or "")
+            if self._by_key.get(name) is first:
+                del self._by_key[name]

@@ -24,6 +24,7 @@ class Releases:
     def __init__(self, questions: Questions, workers: WorkerPool, desk: Desk, stored: StoredAnswers, seconds: float) -> None:
         self._questions, self._workers, self._desk, self._stored, self._seconds = questions, workers, desk, stored, seconds
         self._running: set[asyncio.Task[None]] = set()
+        self._keeps: dict[str, bool] = {}  # whether the policy lets texts of questions be kept, by dataset
         self.ends = Counter[str]()  # by what became of them: "done", or the kind of the problem
 
     def start(self, question: Question, caller: Caller, slot: float | None, door: str) -> None:
@@ -40,14 +41,13 @@ class Releases:
     async def _answer(self, question: Question, caller: Caller, slot: float | None, door: str) -> None:
         """Give a question to a worker, and keep what comes."""
         seconds = self._seconds if slot is None else min(slot, self._seconds)
-        message: Json = {
-            "task": "release",
-            "dataset": question.dataset,
-            "sql": question.asked.sql,
-            "terms": question.asked.terms,
-            "door": door,
+        asked = question.asked
+        message: Json = {"task": "release", "dataset": asked.dataset, "sql": asked.sql, "terms": asked.terms, "door": door}
+        message |= {
+            "analyst": caller.name,
+            "key": None if question.key is None else f"{caller.name}/{question.key}",
+            "daily": caller.daily,
         }
-        message |= {"analyst": caller.name, "key": f"{caller.name}/{question.key}", "daily": caller.daily}
         try:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
             await self._slot_ends(question, reply, slot)
@@ -83,8 +83,9 @@ class Releases:
         self.ends["done" if question.problem is None else question.problem.kind] += 1
 
     async def _keep(self, question: Question) -> None:
-        facts = await self._desk.ask("declared", question.dataset)
-        if facts["keeps_texts"] and question.receipt is not None and question.answer is not None:
+        if question.dataset not in self._keeps:
+            self._keeps[question.dataset] = (await self._desk.ask("declared", question.dataset))["keeps_texts"]
+        if self._keeps[question.dataset] and question.receipt is not None and question.answer is not None:
             sql = question.asked.sql if isinstance(question.asked.sql, str) else ";\n".join(question.asked.sql)
             kept = (question.dataset, question.receipt, question.analyst, question.price, sql, question.answer)
             await asyncio.to_thread(self._stored.keep, *kept)

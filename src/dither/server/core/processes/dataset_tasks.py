@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dither.errors import DataError
 from dither.ledger.history import history_lines
@@ -45,7 +45,8 @@ class DatasetTasks:
 
     def done(self, message: Json) -> Json:
         """The reply to a message: what the task gave, or the problem that is told. Nothing is raised."""
-        name, stage = str(message.get("dataset")), cast(Stage, "quote")
+        name = str(message.get("dataset"))
+        stage: Stage = "quote"
         try:
             dataset = self.datasets[name]
             if message["task"] != "release":

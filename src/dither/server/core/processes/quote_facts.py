@@ -10,6 +10,8 @@ from dither.query.batch import Batch
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
 
+MOST = 10  # columns whose errors are told in words
+
 
 def quote_facts(quote: Quote | Batch, analyst: str) -> dict[str, Any]:
     """All that is told of a quote; it follows from question, policy and ledger."""
@@ -24,7 +26,7 @@ def quote_facts(quote: Quote | Batch, analyst: str) -> dict[str, Any]:
     return {
         "free": False,
         "price": quote.price,
-        "epsilon": _epsilon(several, quote),
+        "epsilon": _epsilon(quote),
         "guarantee": json.loads(quote.guarantee.to_json()),
         "confidence": str(several[0].confidence),
         "errors": errors[0] if isinstance(quote, Quote) else errors,
@@ -36,7 +38,7 @@ def quote_facts(quote: Quote | Batch, analyst: str) -> dict[str, Any]:
     }
 
 
-def _epsilon(several: list[Quote], quote: Quote | Batch) -> float | None:
+def _epsilon(quote: Quote | Batch) -> float | None:
     """At the delta of the budget, as the price says it; None where there is none."""
     delta = quote.holdings.ledger.budget.ceiling.charge().delta
     try:
@@ -47,13 +49,10 @@ def _epsilon(several: list[Quote], quote: Quote | Batch) -> float | None:
 
 def _words(errors: list[dict[str, float | None]], left: int, of: str) -> str:
     """Such as: n is off by at most 77; about 41 more such questions are left of the share of ana."""
-    told = [
-        f"{name} is off by at most {_short(error)}" for one in errors for name, error in one.items() if error is not None
-    ]
+    told = [f"{name} is off by at most {_short(size)}" for one in errors for name, size in one.items() if size is not None]
     more = f"about {left:,} more such {'question is' if left == 1 else 'questions are'} left {of}"
-    return "; ".join(
-        [*told[:10], *(["..."] if len(told) > 10 else []), more if left else f"no more such questions are left {of}"]
-    )
+    more = more if left else f"no more such question is left {of}"
+    return "; ".join([*told[:MOST], *(["..."] if len(told) > MOST else []), more])
 
 
 def _short(error: float) -> str:
