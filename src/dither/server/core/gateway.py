@@ -236,9 +236,12 @@ class Gateway:
         days: int | None = None,
     ) -> tuple[Token, str]:
         """A new token and its secret, which is told once; with a `share` (JSON of a guarantee) in each of its ledgers."""
-        for dataset in datasets:
-            caller.must("own", None if dataset == ALL else self._dataset(caller, dataset).name)
         caller.must("own")
+        for dataset in datasets:
+            if dataset != ALL:
+                self._dataset(caller, dataset)
+            elif ALL not in caller.datasets:
+                raise Problem("forbidden", why="this token is not for all datasets", instead="the names of datasets")
         for dataset in self.known if ALL in datasets else datasets:
             if share is not None:
                 await self.desk.ask("share", dataset, analyst=name, ceiling=share)
