@@ -214,6 +214,8 @@ def test_where_one_line_says_another_all_are_said():
     assert policy_diff(replace(read(OLD), values_from_data=False), read(OLD)).loosens
     assert not policy_diff(read(OLD), replace(read(OLD), values_from_data=False)).loosens
     assert policy_diff(replace(read(OLD), ledger=None), read(OLD)).loosens
+    unnamed = OLD.replace('identity = "0123"', "")
+    assert policy_diff(read(unnamed), read(unnamed.replace('"clinic.ledger"', '"other.ledger"'))).loosens
     assert policy_diff(read(OLD), read(OLD)).words == "The two policies state the same."
 
 
@@ -259,6 +261,9 @@ ABSENT = {  # what stands where nothing did, by field
     "date": DateFormat("YYYY", "x", "y"),
     "keys": ("A",),
     "server_version": 17,
+    "step": Fraction(1),
+    "lower": Fraction(1),
+    "upper": Fraction(1),
     "max_sum": (("cost", Fraction(1)),),
 }
 
@@ -282,7 +287,7 @@ def other(value: object, name: str) -> object:
 def variants(value: object, name: str = "") -> list[object]:
     """The same value with one field another, for every field of every part."""
     if isinstance(value, dither.Guarantee):
-        return [2 * value]
+        return [dither.approx(7, "1e-5", unit=value.unit)]
     if is_dataclass(value) and not isinstance(value, type):
         return [
             replace(value, **{one.name: changed})
