@@ -8,6 +8,7 @@ what is about single rows; here is what is about the whole question.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -44,7 +45,7 @@ from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.rewrites.windows_over_groups import divide_windows
-from dither.query.sql.syntax import check, read, refuse, shown
+from dither.query.sql.syntax import LONGEST_KNOWN, MOST_KNOWN, check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
@@ -67,13 +68,25 @@ def read_subqueries(text: object, policy: Policy) -> list[str]:
 
 
 def _tree(text: object, policy: Policy) -> exp.Select:
+    known = isinstance(text, str) and len(text) <= LONGEST_KNOWN
+    tree = _known_rewritten(str(text)).copy() if known else _rewritten(text)
+    PersonSubqueries(tree, policy)
+    return tree
+
+
+@lru_cache(maxsize=MOST_KNOWN)  # of the text alone; nobody changes this tree, each reader gets a copy
+def _known_rewritten(text: str) -> exp.Select:
+    return _rewritten(text)
+
+
+def _rewritten(text: object) -> exp.Select:
+    """The tree of a text in the words that are read here, whatever the policy says."""
     tree = read(text)
     without_schemas(tree)
     write_out_windows(tree)
     rewrite(tree, str(text))
     divide_windows(tree)
     check(str(text), tree)
-    PersonSubqueries(tree, policy)
     return tree
 
 
