@@ -4,8 +4,9 @@ An offer follows from the policy, the budget, the kinds of the sources and what 
 public row, nothing that was spent. A dataset has one policy, one ledger and its sources for as long as it is open, so it has
 a cache of its own, and another policy is another dataset. What is left of the budget is asked of the ledger each time.
 
-Not kept: questions with scalar subqueries, whose offers remember what was released; those of many groups, and long ones,
-which take memory; and terms of which equal ones may be written differently.
+Not kept: questions whose limits or scalar subqueries are released first, since their offers remember what followed from
+what was released; those of many groups, and long ones, which take memory; and terms of which equal ones may be written
+differently, such as guarantees.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class OfferCache:
         """Remember an offer that was just made."""
         groups = prod(1 if group.keys is None else len(group.keys) for group in offer.question.groups)
         key = _key(ask)
-        if key is None or groups > MOST_GROUPS or offer.constants is not None:
+        if key is None or groups > MOST_GROUPS or offer.found is not None or offer.constants is not None:
             return
         with self._lock:
             self._known[key] = offer

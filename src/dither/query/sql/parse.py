@@ -69,24 +69,23 @@ def read_subqueries(text: object, policy: Policy) -> list[str]:
 
 def _tree(text: object, policy: Policy) -> exp.Select:
     known = isinstance(text, str) and len(text) <= LONGEST_KNOWN
-    tree = _known_rewritten(str(text)).copy() if known else _rewritten(text)
+    tree = _known(str(text)).copy() if known else _rewritten(read(text), str(text))
     PersonSubqueries(tree, policy)
     return tree
 
 
 @lru_cache(maxsize=MOST_KNOWN)  # of the text alone; nobody changes this tree, each reader gets a copy
-def _known_rewritten(text: str) -> exp.Select:
-    return _rewritten(text)
+def _known(text: str) -> exp.Select:
+    return _rewritten(read(text), text)
 
 
-def _rewritten(text: object) -> exp.Select:
-    """The tree of a text in the words that are read here, whatever the policy says."""
-    tree = read(text)
+def _rewritten(tree: exp.Select, text: str) -> exp.Select:
+    """A tree in the words that are read here, whatever the policy says."""
     without_schemas(tree)
     write_out_windows(tree)
-    rewrite(tree, str(text))
+    rewrite(tree, text)
     divide_windows(tree)
-    check(str(text), tree)
+    check(text, tree)
     return tree
 
 
