@@ -26,25 +26,21 @@ LEVEL = Fraction(19, 20)
 def test_half_widths(law):
     for level in (LEVEL, Fraction(9, 10)):
         for dimension in (1, 5):
-            found = additive.half_width(law, level, dimension)
-            assert (
-                found == additive.half_width(law, level, dimension) == additive.half_width.__wrapped__(law, level, dimension)
-            )
+            given = law, level, dimension
+            assert additive.half_width(*given) == additive.half_width(*given) == additive.half_width.__wrapped__(*given)
     assert additive.half_width(law, LEVEL, 1) > additive.half_width(law, Fraction(9, 10), 1)
     assert additive.half_width(law, LEVEL, 1) < additive.half_width(law, LEVEL, 5)
 
 
 def test_half_widths_of_other_laws():
     """Equal numbers are no equal laws."""
-    normal, laplace = RoundedGaussian(sigma2=4), DiscreteLaplace(rate=4)
-    found = [additive.half_width(law, LEVEL, 1) for law in (normal, laplace, RoundedGaussian(sigma2=400))]
-    assert found == [
-        additive.half_width.__wrapped__(law, LEVEL, 1) for law in (normal, laplace, RoundedGaussian(sigma2=400))
-    ]
+    laws = RoundedGaussian(sigma2=4), DiscreteLaplace(rate=4), RoundedGaussian(sigma2=400)
+    found = [additive.half_width(law, LEVEL, 1) for law in laws]
+    assert found == [additive.half_width.__wrapped__(law, LEVEL, 1) for law in laws]
     assert len(set(found)) == 3
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "ln(3)", "ln(9)/2"])
+@pytest.mark.parametrize("epsilon", ["0.5", "ln(3)", "0.5*ln(9)"])
 def test_the_largest_rho(epsilon):
     number, delta = Number(epsilon), Fraction(1, 10**6)
     calibrate._largest_rho.cache_clear()
@@ -58,7 +54,7 @@ def test_the_largest_rho(epsilon):
 def test_the_largest_rho_of_equal_numbers():
     """They are kept apart: what one of them gives never hangs on who came first."""
     calibrate._largest_rho.cache_clear()
-    for epsilon in ("ln(3)", "ln(9)/2", "1/2*ln(9)"):
+    for epsilon in ("ln(3)", "0.5*ln(9)", "1/2*ln(9)"):
         calibrate.largest_rho(Number(epsilon), Fraction(1, 10**6))
     assert calibrate._largest_rho.cache_info().misses == 2
 

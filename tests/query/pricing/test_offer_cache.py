@@ -1,4 +1,4 @@
-"""Offers that a dataset keeps: one that is found is the one that would be made, and what differs in anything is made anew."""
+"""Offers that a dataset keeps: one that is found is the one that would be made, and what differs is made anew."""
 
 from __future__ import annotations
 
