@@ -64,6 +64,8 @@ def read_tree(text: object, policy: Policy, constants: Values = ()) -> exp.Selec
 
 def read_subqueries(text: object, policy: Policy) -> list[str]:
     """The scalar subqueries of a text, each as a text of its own."""
+    if isinstance(text, str) and len(text) <= LONGEST_KNOWN and _known(str(text)).find(exp.Subquery) is None:
+        return []
     return SubqueryMarks(_tree(text, policy)).texts
 
 
