@@ -26,7 +26,7 @@ FLOORS = [
     ["mechanisms"],
     ["local", "density", "ledger"],
     ["query"],
-    ["learn"],
+    ["client", "learn"],
     ["testing", "demo", "plot"],
     ["cli"],
     ["__main__"],

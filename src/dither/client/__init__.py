@@ -1,0 +1,1 @@
+"""Asking a gateway over HTTP, with the standard library alone."""
