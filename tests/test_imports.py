@@ -24,6 +24,7 @@ IMPORTED_AS = {
     "vl-convert-python": "vl_convert",
     "ibis-framework": "ibis",
     "scikit-learn": "sklearn",
+    "prometheus-client": "prometheus_client",
 }
 FRAMES = {"pandas", "polars"}  # people who hand over such a frame have it; others are told its own name
 

@@ -26,8 +26,9 @@ FLOORS = [
     ["mechanisms"],
     ["local", "density", "ledger"],
     ["query"],
-    ["client", "learn"],
+    ["learn", "client"],
     ["testing", "demo", "plot"],
+    ["server"],
     ["cli"],
     ["__main__"],
 ]
@@ -102,6 +103,11 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["moments"],
         ["clusters", "linear", "search", "trees"],
         ["naive_bayes", "nearest_centroid", "private_search", "suggestion"],
+    ],
+    "server": [
+        ["core"],
+        ["mcp"],
+        ["http"],
     ],
     "query": [
         ["policy"],

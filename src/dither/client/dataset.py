@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 ARROW = "application/vnd.apache.arrow.stream"
-MOST_ROWS = 100_000
+MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,10 @@ class RemoteDataset:
 
     def remaining(self) -> RemoteBudget:
         """What is left of the budget, of your share and of today's portion."""
-        several = self.session.get(f"/v1/budget?{urlencode({'dataset': self.name})}")
-        if not isinstance(several, list) or len(several) != 1:
+        found = Parts(self.session.get(f"/v1/budget?{urlencode({'dataset': self.name})}"), "reply").objects("budgets")
+        if len(found) != 1:
             raise wrong("budget")
-        return RemoteBudget.read(Parts(several[0], "budget"))
+        return RemoteBudget.read(found[0])
 
     def explain(self) -> str:
         """What is protected, how, and what is left of the budget."""
@@ -164,14 +164,14 @@ class RemoteDataset:
 
         Raises:
             DataError: there is no such table, or several to choose from.
-            NumberError: no number of rows, or more than 100,000.
+            NumberError: no number of rows, or more than 10,000.
         """
         import pyarrow
 
         names = [str(one["name"]) for one in self.tables]
         wanted = names[0] if table is None and len(names) == 1 else check_text(table or "", "table", ", ".join(names))
-        if isinstance(rows, bool) or not hasattr(rows, "__index__") or not 0 <= rows.__index__() <= MOST_ROWS:
-            raise NumberError("rows", rows, f"it is no number of rows up to {MOST_ROWS}", "rows=100")
+        if isinstance(rows, bool) or not hasattr(rows, "__index__") or not 1 <= rows.__index__() <= MOST_ROWS:
+            raise NumberError("rows", rows, f"it is no number of rows from 1 to {MOST_ROWS}", "rows=100")
         asked = urlencode({"table": wanted, "rows": rows.__index__()})
         path = f"/v1/datasets/{escaped(self.name, safe='')}/sample?{asked}"
         reply = self.session.send(Request("GET", path, accept=ARROW, most=LARGE))
@@ -197,8 +197,7 @@ class RemoteDataset:
         """
         told = {"dataset": self.name, "q": check_text(words, "words", "'ward'"), "count": count.__index__()}
         found = self.session.get(f"/v1/answers?{urlencode(told)}", most=LARGE)
-        several = Parts({"answers": found}, "answers").objects("answers")
-        return [_stored(one) for one in several]
+        return [_stored(one) for one in Parts(found, "reply").objects("answers")]
 
     @argument_errors
     def answer(self, name: str) -> Answer | BatchAnswer:

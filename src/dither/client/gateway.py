@@ -69,7 +69,7 @@ class RemoteGateway:
         return self.dataset().explain()
 
     def _all(self) -> list[RemoteDataset]:
-        found = Parts({"datasets": self.session.get("/v1/datasets", most=LARGE)}, "reply")
+        found = Parts(self.session.get("/v1/datasets", most=LARGE), "reply")
         return [RemoteDataset.make(self.session, one) for one in found.objects("datasets")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -33,7 +34,7 @@ def _term(name: str, value: Any) -> Any:
     if name == "guarantee":
         if not isinstance(value, Guarantee):
             raise DataError("guarantee", value, "it is not a guarantee", "pure('0.5')")
-        return value.to_json()
+        return json.loads(value.to_json())
     if name == "error":
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
             raise DataError("error", value, "it says of no column how far it may be off", "error={'n': 50}")

@@ -135,10 +135,11 @@ class Batch:
         """How many batches of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self, *, details: bool = False) -> str:
-        """Price and error of all questions, and which are answered together; with `details`, what is left as counted."""
-        remaining = self.holdings.ledger.remaining()
-        left = remaining.words(self.guarantee, which="batch like this one", details=details)
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+        """Price and error of all questions, and which are answered together; with `details`, what is left as counted; of
+        the share of `analyst`, where that is what she can spend."""
+        remaining, of = self.holdings.remaining(self.guarantee, analyst)
+        left = remaining.words(self.guarantee, which="batch like this one", of=of, details=details)
         told = self._explained(f"\nLeft       {left}")
         return "\n".join([told, *self.holdings.engine_words])
 

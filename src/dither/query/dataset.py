@@ -215,23 +215,32 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
     """
     if not isinstance(path, (str, Path)):
         raise DataError("policy", path, "it is not a path", "'policy.toml'")
-    policy, facts = load_policy(Path(path)), ledger_facts(Path(path))
-    folder = Path(path).resolve().parent
+    return _opened(Path(path), private=True)
+
+
+def open_without_rows(path: Path) -> Dataset:
+    """The same without its private sources: it can quote, and its ledger can be read, and no private row can."""
+    return _opened(path, private=False)
+
+
+def _opened(path: Path, *, private: bool) -> Dataset:
+    policy, facts = load_policy(path), ledger_facts(path)
+    folder = path.resolve().parent
     sources = {
         table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(policy.engine)
         for table in policy.tables
-        if table.source is not None
+        if table.source is not None and (private or table.public)
     }
     if facts.identity is None:
         why = "it names no ledger yet: one is made once, so that nobody starts with a full budget again"
         raise PolicyError("ledger.identity", None, why, f"dither ledger create --policy {path} --write")
     ledger = Ledger(
-        place(facts.location, Path(path)),
+        place(facts.location, path),
         budget=facts.budget,
         domain=policy.domain,
         identity=facts.identity,
         shares=dict(facts.shares),
-        witness=None if facts.witness is None else place(facts.witness, Path(path)),
+        witness=None if facts.witness is None else place(facts.witness, path),
     )
     try:
         put_in_force(policy, ledger)

@@ -105,8 +105,8 @@ class FreeQuote(Quote):
         """It can be asked whatever is left of the budget."""
         raise DataError("affordable", self._sql, "the question is free, and can be asked for ever", "quote.release()")
 
-    def explain(self, *, details: bool = False) -> str:
-        """What is answered, and that it is free; `details` of the budget it has none."""
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+        """What is answered, and that it is free; `details` of the budget it has none, and no share of an `analyst`."""
         outside = f"\nOutside    {self.unprotected}" if self.unprotected else ""
         return f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}{outside}"
 

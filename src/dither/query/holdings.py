@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dither.arguments import argument_errors
-from dither.errors import PolicyError
+from dither.errors import DataError, PolicyError
+from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.engines.choose import choose_engine
 from dither.query.engines.engine import Engine, TableSource
 from dither.query.policy.policy import Policy
@@ -41,6 +43,18 @@ class Holdings:
     def lost(self) -> set[int]:
         """Receipts whose answers were being computed here when something went wrong: nobody here waits for them."""
         return set()
+
+    def remaining(self, guarantee: Guarantee, analyst: str | None) -> tuple[Remaining, str]:
+        """What is left of the budget, or of an analyst's share where that admits fewer questions of this price; and of
+        which of them it is, in words."""
+        whole = self.ledger.remaining()
+        try:
+            own = None if not analyst else self.ledger.remaining(analyst)
+        except DataError:  # no share of that name
+            own = None
+        if own is None or whole.like(guarantee) < own.like(guarantee):
+            return whole, "of the budget"
+        return own, f"of the share of {analyst}"
 
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""

@@ -105,9 +105,11 @@ class Quote:
         """How many questions of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self, *, details: bool = False) -> str:
-        """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it."""
-        left = self.holdings.ledger.remaining().words(self.guarantee, details=details)
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+        """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it; of
+        the share of `analyst`, where that is what she can spend."""
+        remaining, of = self.holdings.remaining(self.guarantee, analyst)
+        left = remaining.words(self.guarantee, of=of, details=details)
         told = explain_offer(self.offer, f"\nLeft       {left}")
         return "\n".join([told, *self.holdings.engine_words])
 

@@ -1,0 +1,1 @@
+"""The gateway: people ask over a network, and the data stays where it is. Every door calls `core`."""

@@ -1,0 +1,279 @@
+"""The gateway: one way in for every door. It knows who asks and what is under way; money is in the ledgers alone.
+
+The web process has this object, and neither a row nor a signing key: quotes, budgets and history come from the desk, answers
+from workers, both processes of their own (`process.py`). A door (HTTP, page, MCP) calls these methods and adds nothing.
+
+Theorem. Whatever a caller gets is a function of the policies, the ledgers' entries, the released answers, other callers'
+requests and the clock; but for one bit a question: whether it failed after its charge (and, without time slots, when).
+Proof. A reply is made of `declared_facts` (policy), `quote_facts` (policy, ledger), `history_lines` (ledger), an answer
+(stored in the ledger before it leaves the worker) or a `Problem` (see there). Which worker is free, and when, depends on
+how long questions took: with time slots a worker is kept until its slot is over, so that is the requests' doing alone. ∎
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from dither.errors import DitherError
+from dither.server.core.callers import ALL, Caller
+from dither.server.core.config import GatewayConfig, GatewayDataset
+from dither.server.core.problems import Problem, absent, problem_of
+from dither.server.core.processes.desk import Desk
+from dither.server.core.processes.process_handle import PROGRAM
+from dither.server.core.processes.worker_pool import WorkerPool
+from dither.server.core.questions import Asked, Question, Questions
+from dither.server.core.recent_quotes import RecentQuotes
+from dither.server.core.releases import Releases
+from dither.server.core.roles import Role
+from dither.server.core.stored_answers import StoredAnswers
+from dither.server.core.time_slots import choose_slot
+from dither.server.core.tokens import Token, TokenStore
+
+Json = dict[str, Any]
+WAIT = 10.0  # seconds after which a question that is not done is answered with its id
+LONGEST_WAIT = 30.0
+TICK = 1.0  # seconds between two events of a question that runs
+
+
+class Gateway:
+    """Datasets by name, callers, quotes, questions under way and stored answers."""
+
+    def __init__(self, config: GatewayConfig, *, program: Sequence[str] = PROGRAM) -> None:
+        self.config = config
+        self.known: dict[str, GatewayDataset] = {dataset.name: dataset for dataset in config.datasets}
+        self.tokens = TokenStore(config.database)
+        self.stored = StoredAnswers(self.tokens.database)
+        self.quotes, self.questions = RecentQuotes(), Questions()
+        policies: dict[str, Path] = {dataset.name: dataset.policy for dataset in config.datasets}
+        self.desk = Desk(policies, program=program)
+        try:
+            self.workers = WorkerPool(policies, config.workers, memory_mb=config.limits.memory_mb, program=program)
+        except BaseException:
+            self.desk.close()
+            self.tokens.close()
+            raise
+        seconds = config.limits.seconds
+        self.releases = Releases(self.questions, self.workers, self.desk, self.stored, seconds)
+
+    def close(self) -> None:
+        """End the processes; answers that are ready are in the ledgers."""
+        self.releases.close()
+        self.workers.close()
+        self.desk.close()
+        self.tokens.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- who asks ----------------------------------------------------------------------------------------------------
+
+    def caller(self, secret: str | None, address: str) -> Caller:
+        """Who has this token; a problem where it is none, or not any more: the same for all reasons."""
+        token = None if not secret else self.tokens.find(secret)
+        if token is None:
+            instead = "Authorization: Bearer dth_..., with a token that the owner made"
+            raise Problem("unauthorized", why="there is no valid token", instead=instead)
+        return Caller.of(token)
+
+    def _dataset(self, caller: Caller, name: str) -> GatewayDataset:
+        found = self.known.get(name)
+        if found is None or not caller.sees(name):
+            raise absent()
+        return found
+
+    def _seen(self, caller: Caller) -> list[str]:
+        return [name for name in self.known if caller.sees(name)]
+
+    # -- what there is -----------------------------------------------------------------------------------------------
+
+    async def datasets(self, caller: Caller) -> list[Json]:
+        """The declared facts of each dataset that the caller may use."""
+        return [await self.dataset(caller, name) for name in self._seen(caller)]
+
+    async def dataset(self, caller: Caller, name: str) -> Json:
+        """The declared facts of a dataset: tables, columns, types, bounds, keys."""
+        caller.must("look", self._dataset(caller, name).name)
+        return {"name": name, **await self.desk.ask("declared", name), "slots": list(self.known[name].slots)}
+
+    async def quote(self, caller: Caller, asked: Asked, *, door: str = "http") -> Json:
+        """Price, error and what is left, for nothing; with an id by which it can be asked for ten minutes."""
+        dataset = self._dataset(caller, asked.dataset)
+        caller.must("look", dataset.name)
+        self._must_be_short(asked)
+        try:
+            slot = choose_slot(dataset.slots, asked.slot)
+            found = await self.desk.ask("quote", dataset.name, **_terms(asked), analyst=caller.name)
+        except (Problem, DitherError) as error:
+            problem = error if isinstance(error, Problem) else problem_of(error, "quote")
+            await self.releases.log_refusal(caller, asked, problem, door)
+            raise problem from None
+        id_, until = self.quotes.add(caller, asked)
+        return {"id": id_, "dataset": dataset.name, "sql": asked.sql, **found, "slot": slot, "expires": until}
+
+    async def budget(self, caller: Caller, dataset: str | None = None) -> list[Json]:
+        """What is left of each budget, and of the caller's share."""
+        names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
+        return [{"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name)} for name in names]
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+
+    async def ask(
+        self, caller: Caller, asked: Asked | str, *, key: str | None = None, wait: float = WAIT, door: str = "http"
+    ) -> Question:
+        """Put a question, by itself or by the id of a quote; waits for its answer for so many seconds.
+
+        The same key of the same caller is the same question, which is never charged twice.
+        """
+        caller.must("ask")
+        asked = self.quotes.find(caller, asked) if isinstance(asked, str) else asked
+        dataset = self._dataset(caller, asked.dataset)
+        self._must_be_short(asked)
+        slot = choose_slot(dataset.slots, asked.slot)
+        question = self.questions.same(caller, asked, key)
+        if question is None:
+            limits = self.config.limits
+            if self.questions.under_way(caller.token_id) >= limits.under_way:
+                why = f"this token has {limits.under_way} questions under way"
+                raise Problem("too-many", why=why, instead="waiting for one of them", retry_after=1)
+            if self.questions.under_way() >= limits.queue:
+                raise Problem("busy", why="too many questions are waiting", instead="asking again later", retry_after=5)
+            question = self.questions.add(caller, asked, key)
+            self.releases.start(question, caller, slot, door)
+        return await self._waited(question, wait)
+
+    async def question(self, caller: Caller, id: str, *, wait: float = 0.0) -> Question:  # noqa: A002
+        """A question of the caller's own; waits for its end for so many seconds."""
+        return await self._waited(self.questions.find(caller, id), wait)
+
+    async def watch(self, caller: Caller, id: str) -> AsyncIterator[Json]:  # noqa: A002
+        """What becomes of a question, until it ends: states, and whole seconds; no fraction, which the rows decide."""
+        question = self.questions.find(caller, id)
+        told: Json | None = None
+        while True:
+            state = {"state": question.state, "seconds": question.elapsed()}
+            if state != told:
+                yield state
+                told = state
+            if question.ended.is_set():
+                return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(question.ended.wait(), TICK)
+
+    async def _waited(self, question: Question, wait: float) -> Question:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(question.ended.wait(), min(max(wait, 0.0), LONGEST_WAIT))
+        return question
+
+    def _must_be_short(self, asked: Asked) -> None:
+        texts = [asked.sql] if isinstance(asked.sql, str) else list(asked.sql)
+        size = len(json.dumps([texts, asked.terms], ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        if size > self.config.limits.sql_bytes:
+            why = f"the question has {size:,} bytes"
+            raise Problem("too-large", why=why, instead=f"at most {self.config.limits.sql_bytes:,}")
+
+    # -- stored answers ----------------------------------------------------------------------------------------------
+
+    async def answers(
+        self, caller: Caller, *, dataset: str | None = None, words: str = "", before: int | None = None, count: int = 50
+    ) -> list[Json]:
+        """The latest stored answers that the caller may look at; reusing one is free."""
+        names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
+        found = []
+        for name in names:
+            own = caller.name if self.known[name].answers == "own" and caller.role == "analyst" else None
+            how = {"words": words, "analyst": own, "before": before, "count": count}
+            found += await asyncio.to_thread(self.stored.some, name, **how)  # type: ignore[arg-type]
+        found.sort(key=lambda one: (-one.time, one.receipt))
+        return [one.facts() for one in found[:count]]
+
+    async def answer(self, caller: Caller, id: str) -> Question:  # noqa: A002
+        """A stored answer, by the name of its receipt."""
+        for name in self._seen(caller):
+            found = await asyncio.to_thread(self.stored.find, name, id)
+            if found is None:
+                continue
+            if self.known[name].answers == "own" and caller.role == "analyst" and found.analyst != caller.name:
+                break
+            question = Question(found.receipt, Asked(name, found.sql), found.analyst, "", None)
+            question.answer, question.receipt, question.replay, question.price = found.answer, id, True, found.price
+            question.end("done")
+            return question
+        raise absent()
+
+    # -- history, for owners and auditors ----------------------------------------------------------------------------
+
+    async def ledger(self, caller: Caller, dataset: str, *, last: int = 100) -> list[Json]:
+        """The last entries of the dataset's ledger, in words."""
+        caller.must("history", self._dataset(caller, dataset).name)
+        lines: list[Json] = (await self.desk.ask("ledger", dataset, last=last))["lines"]
+        return lines
+
+    async def verify(self, caller: Caller, dataset: str) -> Json:
+        """Whether all that the ledger says holds."""
+        caller.must("history", self._dataset(caller, dataset).name)
+        return await self.desk.ask("verify", dataset)
+
+    # -- tokens, for owners ------------------------------------------------------------------------------------------
+
+    async def create_token(
+        self,
+        caller: Caller,
+        *,
+        name: str,
+        role: Role = "analyst",
+        datasets: Sequence[str],
+        share: Json | None = None,
+        daily: Json | None = None,
+        days: int | None = None,
+    ) -> tuple[Token, str]:
+        """A new token and its secret, which is told once; with a `share` (JSON of a guarantee) in each of its ledgers."""
+        caller.must("own")
+        for dataset in datasets:
+            if dataset != ALL:
+                self._dataset(caller, dataset)
+            elif ALL not in caller.datasets:
+                raise Problem("forbidden", why="this token is not for all datasets", instead="the names of datasets")
+        for dataset in self.known if ALL in datasets else datasets:
+            if share is not None:
+                await self.desk.ask("share", dataset, analyst=name, ceiling=share)
+        expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
+        told = {"name": name, "role": role, "datasets": datasets, "expires": expires}
+        try:
+            portion = None if daily is None else json.dumps(daily)
+            return await asyncio.to_thread(self.tokens.create, **told, daily=portion)  # type: ignore[arg-type]
+        except DitherError as error:
+            raise problem_of(error, "quote") from None
+
+    async def list_tokens(self, caller: Caller) -> list[Token]:
+        """All tokens, without their secrets."""
+        caller.must("own")
+        return [token for token in await asyncio.to_thread(self.tokens.list) if self._owns(caller, token)]
+
+    async def revoke_token(self, caller: Caller, id: str) -> Token:  # noqa: A002
+        """Let a token end now."""
+        if not any(token.id == id for token in await self.list_tokens(caller)):
+            raise absent()
+        return await asyncio.to_thread(self.tokens.revoke, id)
+
+    def _owns(self, caller: Caller, token: Token) -> bool:
+        """Whether all that a token may be used for is the caller's."""
+        return ALL in caller.datasets or set(token.datasets) <= set(caller.datasets)
+
+    async def health(self) -> Json:
+        """Whether questions can be asked; for anybody."""
+        alive, wanted = self.workers.alive, self.config.workers
+        ok = alive == wanted and self.desk.alive
+        return {"status": "ok" if ok else "degraded", "workers": alive, "waiting": self.questions.under_way()}
+
+
+def _terms(asked: Asked) -> Json:
+    return {"sql": asked.sql, "terms": asked.terms}

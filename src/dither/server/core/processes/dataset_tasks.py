@@ -1,0 +1,152 @@
+"""What a process of the gateway does with the datasets that it has opened: quotes, releases, budgets, history.
+
+The desk opens them without their private sources, workers with them. Each task takes and gives what JSON can say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dither.errors import DataError
+from dither.ledger.history import history_lines
+from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.answers.batch_answer import BatchAnswer
+from dither.query.answers.free_answer import FreeAnswer
+from dither.query.batch import Batch
+from dither.query.dataset import Dataset, open_without_rows
+from dither.query.dataset import open as open_dataset
+from dither.query.free_quote import FreeQuote
+from dither.query.quote import Quote
+from dither.server.core.problems import Stage, problem_of
+from dither.server.core.processes.declared_facts import declared_facts
+from dither.server.core.processes.quote_facts import quote_facts
+
+Json = dict[str, Any]
+TERMS = frozenset(
+    {"epsilon", "rho", "guarantee", "error", "confidence", "size", "bounding", "delta", "other", "noise", "intervals"}
+    | {"limits", "bounds"}
+)
+WAIT = 5.0  # seconds that a worker waits for somebody else's same answer
+
+
+class DatasetTasks:
+    """Datasets by name, and what is done with them."""
+
+    def __init__(self, policies: Mapping[str, Path], *, rows: bool) -> None:
+        self.datasets: dict[str, Dataset] = {}
+        self._hidden: dict[str, tuple[str, ...]] = {}
+        for name, path in policies.items():
+            self.datasets[name] = open_dataset(path) if rows else open_without_rows(path)
+            self._hidden[name] = _places(path, self.datasets[name])
+        self._rows = rows
+
+    def done(self, message: Json) -> Json:
+        """The reply to a message: what the task gave, or the problem that is told. Nothing is raised."""
+        name = str(message.get("dataset"))
+        stage: Stage = "quote"
+        try:
+            dataset = self.datasets[name]
+            if message["task"] != "release":
+                return {"done": TASKS[message["task"]](dataset, message)}
+            made, stage = _asked(dataset, message), "release"
+            assert self._rows, "the desk reads no rows"
+            return {"done": _released(made, message)}
+        except Exception as error:
+            return {"problem": problem_of(error, stage, self._hidden.get(name, ())).facts()}
+
+    def close(self) -> None:
+        """Close the ledgers."""
+        for dataset in self.datasets.values():
+            dataset.ledger.close()
+
+
+def _places(path: Path, dataset: Dataset) -> tuple[str, ...]:
+    """Texts that name a place on this machine, or a server."""
+    facts = dataset.policy.ledger
+    places = [str(path.resolve().parent), dataset.ledger.location, "" if facts is None else facts.location]
+    places += [table.source or "" for table in dataset.policy.tables]
+    return tuple(place for place in places if len(place) > 1)
+
+
+def _declared(dataset: Dataset, _message: Json) -> Json:
+    return declared_facts(dataset.policy)
+
+
+def _asked(dataset: Dataset, message: Json) -> Quote | Batch:
+    terms = dict(message["terms"])
+    for extra in sorted(terms.keys() - TERMS):
+        raise DataError("terms", extra, "no such term is known", ", ".join(sorted(TERMS)))
+    if terms.get("guarantee") is not None:
+        terms["guarantee"] = Guarantee.from_json(json.dumps(terms["guarantee"]))
+    made: Quote | Batch = dataset.quote(message["sql"], **terms)
+    return made
+
+
+def _quote(dataset: Dataset, message: Json) -> Json:
+    return quote_facts(_asked(dataset, message), message["analyst"])
+
+
+def _released(made: Quote | Batch, message: Json) -> Json:
+    if isinstance(made, FreeQuote):
+        return _answered(made.release())
+    return _answered(made.release(idempotency_key=message["key"], analyst=message["analyst"], wait=WAIT))
+
+
+def _answered(answer: Any) -> Json:
+    if isinstance(answer, FreeAnswer):
+        return {"answer": answer.to_json(), "receipt": None, "replay": False, "price": answer.price}
+    assert isinstance(answer, BatchAnswer) or answer.receipt is not None
+    price = str(answer.guarantee) if isinstance(answer, BatchAnswer) else answer.price
+    return {"answer": answer.to_json(), "receipt": answer.receipt.name, "replay": answer.is_replay, "price": price}
+
+
+def _budget(dataset: Dataset, message: Json) -> Json:
+    whole = dataset.ledger.remaining()
+    found: Json = {"left": whole.percent, "used": whole.used, "words": whole.words(), "budget": str(whole.ceiling)}
+    try:
+        own = dataset.ledger.remaining(message["analyst"])
+    except DataError:
+        return found | {"share": None}
+    words = own.words(of="of your share")
+    return found | {"share": {"left": own.percent, "used": own.used, "words": words, "budget": str(own.ceiling)}}
+
+
+def _ledger(dataset: Dataset, message: Json) -> Json:
+    """The last entries in words. Answers are not among them."""
+    ledger, last = dataset.ledger, int(message["last"])
+    count = ledger.head.entries
+    entries = ledger.history(max(1, count - last + 1), count)
+    lines = history_lines(entries, ledger.access_log.lines(), ledger.budget)
+    return {"lines": [line.__dict__ for line in lines][-last:], "entries": count}
+
+
+def _verify(dataset: Dataset, _message: Json) -> Json:
+    found = dataset.ledger.verify()
+    return {"ok": found.ok, "faults": list(found.faults), "entries": dataset.ledger.head.entries}
+
+
+def _share(dataset: Dataset, message: Json) -> Json:
+    """Set the share of an analyst; only the owner's requests come here."""
+    dataset.ledger.share(message["analyst"], Guarantee.from_json(json.dumps(message["ceiling"])))
+    return {}
+
+
+def _refusal(dataset: Dataset, message: Json) -> Json:
+    """Log a question that was refused; its text only where the policy lets texts be kept."""
+    text = str(message["text"]) if dataset.policy.keeps_texts else ""
+    dataset.ledger.record_refusal(text[:2000], str(message["why"])[:2000], analyst=message["analyst"], door=message["door"])
+    return {}
+
+
+TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
+    "declared": _declared,
+    "quote": _quote,
+    "budget": _budget,
+    "ledger": _ledger,
+    "verify": _verify,
+    "share": _share,
+    "refusal": _refusal,
+}

@@ -1,0 +1,87 @@
+"""A process of the gateway that holds ledgers, and rows if it is a worker: `python -m ...process FD KIND`.
+
+A worker does one task at a time, within limits of memory and time that the kernel keeps: should the gateway be gone, the
+process ends by itself. The desk does several at a time. Nothing is written to standard output or error, and no core is
+dumped, since either could hold a row.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from dither.errors import DitherError, show
+from dither.server.core.processes.dataset_tasks import DatasetTasks
+from dither.server.core.processes.frames import receive, send
+
+DESK_THREADS = 4
+GRACE = 5  # seconds that a worker has beyond its time, before the kernel ends it
+
+
+def main(number: int, kind: str) -> None:
+    """Read what to open, say that it is open, then do what comes until nobody listens."""
+    connection = Connection(number)
+    _quiet()
+    facts = receive(connection)
+    if kind == "worker" and facts["memory_mb"]:
+        size = int(facts["memory_mb"]) * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    policies = {name: Path(path) for name, path in facts["policies"].items()}
+    try:
+        tasks = DatasetTasks(policies, rows=kind == "worker")
+    except DitherError as error:
+        texts = (error.where, show(error.came), error.why, error.instead)
+        send(connection, {"ready": False, "error": type(error).__name__, "texts": texts})
+        return
+    send(connection, {"ready": True})
+    try:
+        if kind == "worker":
+            _one_at_a_time(connection, tasks)
+        else:
+            _several(connection, tasks)
+    except (EOFError, OSError):
+        pass
+    finally:
+        tasks.close()
+
+
+def _quiet() -> None:
+    """No output, no core, no reaction to Ctrl-C at the terminal: the gateway says when it is over."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _one_at_a_time(connection: Connection, tasks: DatasetTasks) -> None:
+    while True:
+        message = receive(connection)
+        signal.setitimer(signal.ITIMER_REAL, float(message["seconds"]) + GRACE)  # SIGALRM ends the process
+        reply = tasks.done(message)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        send(connection, {"id": message["id"], **reply})
+
+
+def _several(connection: Connection, tasks: DatasetTasks) -> None:
+    lock = Lock()
+
+    def work(message: dict[str, Any]) -> None:
+        reply = tasks.done(message)
+        with lock:
+            send(connection, {"id": message["id"], **reply})
+
+    with ThreadPoolExecutor(DESK_THREADS) as threads:
+        while True:
+            threads.submit(work, receive(connection))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

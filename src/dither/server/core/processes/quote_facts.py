@@ -1,0 +1,63 @@
+"""A quote as people and programs outside see it: price, errors, what is left for this analyst, in words too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dither.errors import DitherError
+from dither.query.batch import Batch
+from dither.query.free_quote import FreeQuote
+from dither.query.quote import Quote
+
+MOST = 10  # columns whose errors are told in words
+
+
+def quote_facts(quote: Quote | Batch, analyst: str) -> dict[str, Any]:
+    """All that is told of a quote; it follows from question, policy and ledger."""
+    if isinstance(quote, FreeQuote):
+        told: dict[str, Any] = {"free": True, "price": quote.price, "epsilon": 0.0, "guarantee": None, "errors": {}}
+        told |= {"confidence": "1", "left": None, "words": quote.price, "unprotected": quote.unprotected}
+        return told | {"explain": quote.explain(), "describe": quote.describe()}
+    remaining, of = quote.holdings.remaining(quote.guarantee, analyst)
+    left = remaining.like(quote.guarantee)
+    several = [quote] if isinstance(quote, Quote) else list(quote)
+    errors = [{name: _finite(error) for name, error in one.errors.items()} for one in several]
+    return {
+        "free": False,
+        "price": quote.price,
+        "epsilon": _epsilon(quote),
+        "guarantee": json.loads(quote.guarantee.to_json()),
+        "confidence": str(several[0].confidence),
+        "errors": errors[0] if isinstance(quote, Quote) else errors,
+        "left": left,
+        "words": _words(errors, left, of),
+        "unprotected": "; ".join(dict.fromkeys(one.unprotected for one in several if one.unprotected)),
+        "explain": quote.explain(analyst=analyst),
+        "describe": "\n\n".join(one.describe() for one in several),
+    }
+
+
+def _epsilon(quote: Quote | Batch) -> float | None:
+    """At the delta of the budget, as the price says it; None where there is none."""
+    delta = quote.holdings.ledger.budget.ceiling.charge().delta
+    try:
+        return _finite(quote.guarantee.epsilon(delta))
+    except DitherError:
+        return None
+
+
+def _words(errors: list[dict[str, float | None]], left: int, of: str) -> str:
+    """Such as: n is off by at most 77; about 41 more such questions are left of the share of ana."""
+    told = [f"{name} is off by at most {_short(size)}" for one in errors for name, size in one.items() if size is not None]
+    more = f"about {left:,} more such {'question is' if left == 1 else 'questions are'} left {of}"
+    more = more if left else f"no more such question is left {of}"
+    return "; ".join([*told[:MOST], *(["..."] if len(told) > MOST else []), more])
+
+
+def _short(error: float) -> str:
+    return f"{error:,.0f}" if error >= 100 else f"{error:.3g}"
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not abs(value) < float("inf") else value

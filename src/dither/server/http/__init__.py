@@ -1,0 +1,1 @@
+"""The gateway over HTTP, with FastAPI (install `dither[server]`)."""
