@@ -104,7 +104,7 @@ def exchange(address: Address, token: Token, request: Request, *, seconds: float
         except (RemoteDisconnected, IncompleteRead):
             raise LostError("the connection broke before the reply was whole", sent=True) from None
         except HTTPException:
-            raise GatewayError("reply", address, "what came is no HTTP", WORKING) from None
+            raise GatewayError("reply", str(address), "what came is no HTTP", WORKING) from None
         except TimeoutError:
             raise LostError(f"no whole reply came within {seconds:.0f} seconds", sent=True) from None
         except OSError:  # its text may have anything in it
@@ -124,9 +124,9 @@ def _connect(line: HTTPConnection, address: Address) -> None:
         line.connect()
     except ssl.SSLCertVerificationError as error:
         instead = "certificates='ca.pem' with the certificate of its authority, or the name that it was made out to"
-        raise GatewayError("certificate", address, f"it is not trusted: {error.verify_message}", instead) from None
+        raise GatewayError("certificate", str(address), f"it is not trusted: {error.verify_message}", instead) from None
     except ssl.SSLError:
-        raise GatewayError("connection", address, "TLS did not come about", "https:// where TLS is spoken") from None
+        raise GatewayError("connection", str(address), "TLS did not come about", "https:// where TLS is spoken") from None
     except TimeoutError:
         raise LostError("nobody answers there", sent=False) from None
     except OSError as error:
@@ -153,6 +153,8 @@ def _read(response: HTTPResponse, request: Request) -> Reply:
         body += piece
         if len(body) > request.most:
             raise _too_much(request)
+    if response.length:  # http.client says nothing of a body that ends early when it is read piece by piece
+        raise IncompleteRead(b"")
     kind = response.getheader("Content-Type", "").partition(";")[0].strip().lower()
     return Reply(response.status, kind, bytes(body), _seconds(response.getheader("Retry-After")))
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from dither.arguments import argument_errors
 from dither.client.exchange import Reply, Request
@@ -33,6 +33,7 @@ LOOK = 1.0  # seconds between two looks, where somebody watches
 LONGEST_KEY = 200
 ONCE = "release() of the same quote again, which pays at most once"
 Progress = Callable[[float], None]
+Found = TypeVar("Found", Answer, BatchAnswer)
 
 
 @argument_errors
@@ -168,20 +169,20 @@ class RemoteQuote:
             ReleaseError: it failed after data was read; the charge stays.
             GatewayError: the gateway cannot be reached, or takes no token of yours.
         """
-        found = self._answer(idempotency_key, progress, wait)
-        if not isinstance(found, Answer):
-            raise wrong("answer")
-        return found
+        return self._answer(Answer, idempotency_key, progress, wait)
 
-    def _answer(self, key: str | None, progress: Progress | None, wait: float) -> Answer | BatchAnswer:
+    def _answer(self, kind: type[Found], key: str | None, progress: Progress | None, wait: float) -> Found:
         if not isinstance(wait, (int, float)) or isinstance(wait, bool) or not 0 <= wait < 10**7:
             raise NumberError("wait", wait, "it is no number of seconds", "wait=600")
         asks = _Release(self.session, _key(self.idempotency_key if key is None else key), progress, time.monotonic() + wait)
         try:
             try:
-                return asks.answer({"quote": self.id})
+                found = asks.answer({"quote": self.id})
             except DataError:  # ten minutes are over, or the gateway began anew
-                return asks.answer({"quote": self._again().id})
+                found = asks.answer({"quote": self._again().id})
+            if not isinstance(found, kind):
+                raise wrong("answer")
+            return found
         except GatewayError as error:
             instead = error.instead if error.where == "token" else f"{error.instead}; then {ONCE}"
             raise GatewayError(error.where, error.came, error.why, instead) from None
@@ -220,10 +221,7 @@ class RemoteBatch(RemoteQuote):
         self, *, idempotency_key: str | None = None, progress: Progress | None = None, wait: float = WAIT
     ) -> BatchAnswer:
         """Charge the ledger once, then ask all; keywords and errors as of `RemoteQuote.release`."""
-        found = self._answer(idempotency_key, progress, wait)
-        if not isinstance(found, BatchAnswer):
-            raise wrong("answer")
-        return found
+        return self._answer(BatchAnswer, idempotency_key, progress, wait)
 
     def __len__(self) -> int:
         return len(self.sql)

@@ -76,7 +76,7 @@ class Session:
         try:
             reply = exchange(self.address, self.token, request, seconds=left, tls=self.tls)
         except LostError as lost:
-            found = GatewayError(LOST, self.address, lost.why, "its address, or once it runs: dither serve")
+            found = GatewayError(LOST, str(self.address), lost.why, "its address, or once it runs: dither serve")
             if not lost.sent and not arrived:  # nothing was asked, and nobody is there: who waits should know
                 raise found from None
             return found, None

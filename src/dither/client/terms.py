@@ -15,6 +15,8 @@ from dither.privacy.guarantee.guarantee import Guarantee
 
 EXAMPLE = "'SELECT COUNT(*) AS n FROM visits', or a list of such texts; of an Ibis expression ibis.to_sql(expression)"
 
+WORDS = {"bounding", "other", "noise", "limits", "bounds"}
+
 
 def question(sql: str | list[str] | tuple[str, ...]) -> str | list[str]:
     """The text of a question, or a list of texts."""
@@ -44,7 +46,11 @@ def _term(name: str, value: Any) -> Any:
             return index(value)
         except TypeError:
             raise NumberError("size", value, "it is not a whole number", "size=1000") from None
-    return value if isinstance(value, (bool, str)) else number(name, value)
+    if name in WORDS:
+        if not isinstance(value, str):
+            raise DataError(name, value, "it is not a text", "see Dataset.quote")
+        return value
+    return value if name == "intervals" and isinstance(value, bool) else number(name, value)
 
 
 def number(name: str, value: NumberLike) -> str | int:
