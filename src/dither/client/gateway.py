@@ -41,12 +41,12 @@ class RemoteGateway:
     @property
     def datasets(self) -> tuple[str, ...]:
         """The names of the datasets that you may ask."""
-        return tuple(one.name for one in self._all())
+        return tuple(one.name for one in self.all_datasets())
 
     def dataset(self, name: str | None = None) -> RemoteDataset:
         """A dataset by its name; without a name, the only one that is yours."""
         if name is None:
-            several = self._all()
+            several = self.all_datasets()
             if len(several) != 1:
                 names = ", ".join(repr(one.name) for one in several) or "a token for one: you have none"
                 raise DataError("dataset", name, f"you have {len(several)} of them", names)
@@ -68,7 +68,8 @@ class RemoteGateway:
         """The only dataset that is yours: what is protected, how, and what is left."""
         return self.dataset().explain()
 
-    def _all(self) -> list[RemoteDataset]:
+    def all_datasets(self) -> list[RemoteDataset]:
+        """All datasets that are yours."""
         found = Parts(self.session.get("/v1/datasets", most=LARGE), "reply")
         return [RemoteDataset.make(self.session, one) for one in found.objects("datasets")]
 
