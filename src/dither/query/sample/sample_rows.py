@@ -54,9 +54,9 @@ def sample_rows(policy: Policy, rows: SupportsIndex = ROWS, *, seed: SupportsInd
     Example:
         >>> import dither
         >>> from dither.query.policy.policy import read_policy
-        >>> from dither.query.sample.sample_rows import sample_rows
         >>> facts = {"person": "who", "max_rows": 2, "columns": {"who": {"type": "integer"}, "town": {"type": "text"}}}
-        >>> rows = sample_rows(read_policy({"version": 1, "domain": "class", "tables": {"visits": facts}}), 5)["visits"]
+        >>> policy = read_policy({"version": 1, "domain": "class", "tables": {"visits": facts}})
+        >>> rows = dither.sample_rows(policy, 5)["visits"]
         >>> rows.column_names, rows.num_rows, rows["town"][0].as_py().startswith("text ")
         (['who', 'town'], 5, True)
     """
