@@ -149,7 +149,11 @@ ODD: dict[str, dict[str, Any]] = {
                 "owner": {"through": "u", "on": ["a", "b", "line"]},
                 "max_rows": 2,
                 "hard": ["owner"],
-                "columns": {"a": {"type": "integer"}, "b": {"type": "text"}, "line": {"type": "integer"}},
+                "columns": {
+                    "a": {"type": "integer", "nullable": False},
+                    "b": {"type": "text"},
+                    "line": {"type": "integer", "nullable": False},
+                },
             },
         }
     ),

@@ -63,7 +63,11 @@ def random_policy(rng: random.Random) -> Policy:
     tables["top"] = {"person": "who", "columns": found, **limits(rng, found)}
     parent = "top"
     for name in ("middle", "low")[: rng.randrange(3)]:
-        own = {"up": {"type": tables[parent]["columns"]["id"]["type"]}, "id": column(rng, rng.choice(IDS)), **columns(rng)}
+        own = {
+            "up": {"type": tables[parent]["columns"]["id"]["type"], "nullable": rng.random() < 0.5},
+            "id": column(rng, rng.choice(IDS)),
+            **columns(rng),
+        }
         on = [{"child": "up", "parent": "id"}]
         if parent == "top" and rng.random() < 0.4:
             on.append({"child": "whose", "parent": "who"})

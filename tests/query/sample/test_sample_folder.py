@@ -45,6 +45,30 @@ e = { type = "decimal", bounds = [-20000, 20000], step = "0.01" }
 f = { type = "float", bounds = [0, "1e-6"] }
 g = { type = "float", bounds = [0, "1e20"], decimal = "." , thousands = "," }
 """
+SECRETS = """\
+# a remark of the owner's
+version = 1
+domain = "clinic"
+
+[ledger]
+location = "elsewhere.ledger"
+witness = "elsewhere.heads"
+budget = { epsilon = "1" }
+shares = { ana = { epsilon = "0.5" } }
+
+[engine]
+time_limit = "30min"
+
+[tables.visits]
+source = "CANARY.parquet"
+person = "who"
+max_rows = 2
+
+[tables.visits.columns]
+who = { type = "integer" }
+town = { type = "text" }
+cost = { type = "integer", bounds = [0, 4000] }
+"""
 NO_QUOTES = FORMATS.replace('quote = "\'"', 'quote = ""').replace("windows-1252", "utf-16")
 
 
@@ -106,7 +130,13 @@ def test_formats_of_cells(tmp_path):
     rows = sample_rows(read_policy(tomllib.loads(FORMATS)), 60)["t"].to_pylist()
     lines = files["t"].read_bytes().decode("cp1252").splitlines()
     assert len(lines) == 60  # no header line
-    cells = dict(zip(["id", "skip", "a", "b", "c", "d", "e", "f", "g"], next(csv.reader(lines, delimiter=";", quotechar="'")), strict=True))
+    cells = dict(
+        zip(
+            ["id", "skip", "a", "b", "c", "d", "e", "f", "g"],
+            next(csv.reader(lines, delimiter=";", quotechar="'")),
+            strict=True,
+        )
+    )
     first = rows[0]
     assert cells["id"] == str(first["id"])
     assert cells["skip"] == ""
@@ -115,6 +145,25 @@ def test_formats_of_cells(tmp_path):
     assert cells["d"] == ("ja" if first["d"] else "nein")
     assert cells["e"] == str(first["e"]).replace(".", ",")
     assert "e" not in cells["f"] + cells["g"]
+
+
+def test_the_folder_is_the_same_whatever_the_data_is(tmp_path):
+    """Neighbouring data, and none at all: the same bytes but for the ledger, and nothing of the data or of where it is."""
+    canary, found = "Zaphod 4711", []
+    for name, people in (("one", [1, 2, 2]), ("other", [1, 2]), ("none", None)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "policy.toml").write_text(SECRETS.replace("CANARY", canary))
+        if people is not None:
+            data = {"who": people, "town": [canary] * len(people), "cost": [4711] * len(people)}
+            pyarrow.parquet.write_table(pyarrow.table(data), folder / f"{canary}.parquet")
+        files = write_sample(folder / "policy.toml", folder / "out", 50)
+        policy = (folder / "out" / "policy.toml").read_text()
+        identity = load_policy(folder / "out" / "policy.toml").ledger.identity
+        found.append([policy.replace(identity, ""), *(file.read_bytes() for file in files.values())])
+        assert canary not in policy
+        assert all(word not in policy for word in ("elsewhere", "ana", "30min", "a remark"))
+    assert found[0] == found[1] == found[2]
 
 
 # -- refusals ------------------------------------------------------------------------------------------------------------

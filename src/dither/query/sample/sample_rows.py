@@ -6,8 +6,8 @@ charged.
     policy, rows, seed    what `sample_rows` is given; none of them holds a row, a source that is open, or a ledger
 
 Proof. All that is drawn is a hash of the seed and of names of the policy (`hash_stream.py`), and all that is done with it is
-arithmetic on facts of the policy. No file, database, frame or ledger is opened: this room's makers of rows import none that
-could. What has the same value on all data has the same law on neighbours, with a ratio of 1. (What an owner took from the
+arithmetic on facts of the policy. No file, database, frame or ledger is opened, which a test listens for (audit events of
+Python). What has the same value on all data has the same law on neighbours, with a ratio of 1. (What an owner took from the
 data into the policy was public before, and is outside of it as it is outside of every answer.)
 
 Rows fit the policy: numbers are on their steps within the bounds, texts among the keys, no limit of a person is exceeded.
