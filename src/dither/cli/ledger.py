@@ -20,7 +20,8 @@ from dither.ledger.storage.keyring import note_domain, places_of
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.unit import Unit
 from dither.query.owner.create_ledger import create_ledger, ledger_facts, place
-from dither.query.policy.policy import load_policy
+from dither.query.owner.policy_diff import policy_diff
+from dither.query.policy.policy import Policy, load_policy
 
 ledger = typer.Typer(no_args_is_help=True, help="What was spent, for ever: make a budget, look at it, check it.")
 
@@ -142,13 +143,34 @@ def amend(
     policy: Annotated[Path, typer.Option(help="The policy file that is to be in force from now on.")],
     note: Annotated[str, typer.Option(help="Why: it is recorded for ever.")],
     tightens: Annotated[bool, typer.Option("--tightens", help="Say so if nothing more is allowed than before.")] = False,
+    before: Annotated[
+        Path | None,
+        typer.Option(help="The policy in force until now: what differs is shown, and held against --tightens."),
+    ] = None,
     key: Key = None,
 ) -> None:
     """Put another policy in force: an entry of its own. What was spent stays spent."""
     with Ledger(location, key=key) as found:
-        new = load_policy(policy).hash
-        found.amend(new, loosens=not tightens, note=note)
-        typer.echo(f"in force: policy {new}")
+        new = load_policy(policy)
+        if before is not None:
+            _compare(found, load_policy(before), new, before, tightens=tightens)
+        found.amend(new.hash, loosens=not tightens, note=note)
+        typer.echo(f"in force: policy {new.hash}")
+
+
+def _compare(found: Ledger, old: Policy, new: Policy, before: Path, *, tightens: bool) -> None:
+    """Show what differs from the policy in force; refused where that is another, or the owner's word is not what differs."""
+    if old.hash != found.policy_hash:
+        why = f"the policy in force has the hash {found.policy_hash[:16]}, and this file {old.hash[:16]}"
+        raise ConflictError("--before", str(before), why, "the file that was in force, or leaving it out")
+    diff = policy_diff(old, new)
+    if not diff.compatible:
+        why = "other people are protected by the new policy: what was spent is about those of the old one"
+        raise ConflictError("--policy", diff.lines[0], why, "a ledger of its own: dither ledger create")
+    if tightens and diff.loosens:
+        why = "the new policy allows more than the one in force"
+        raise ConflictError("--tightens", diff.lines[0], why, "leaving --tightens out, or a policy that allows no more")
+    typer.echo(diff.words)
 
 
 @ledger.command()

@@ -1,7 +1,8 @@
-"""`dither policy ...`: draft a policy, make one by questions, bring one along from SmartNoise, and check one."""
+"""`dither policy ...`: draft a policy, make one by questions, bring one along from SmartNoise, check one, compare two."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,7 @@ from dither.query.owner.draft import draft
 from dither.query.owner.inspect import BANNER, inspect
 from dither.query.owner.open_lines import open_lines, seen_lines
 from dither.query.owner.origin_lines import data_origins, unstated_origins
+from dither.query.owner.policy_diff import policy_diff
 from dither.query.owner.smartnoise import import_smartnoise
 from dither.query.policy.chains import parents
 from dither.query.policy.origin import LISTED
@@ -97,6 +99,20 @@ def import_(
 ) -> None:
     """Draft a policy from SmartNoise's metadata. What has no counterpart is told in comments."""
     _write(import_smartnoise(file), out)
+
+
+@policy.command()
+def diff(
+    old: Annotated[Path, typer.Argument(help="The policy.toml that is in force.")],
+    new: Annotated[Path, typer.Argument(help="The one that is to be.")],
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if anything is loosened.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """What differs between two policies, in words: what is loosened, what is tightened, and what follows."""
+    found = policy_diff(load_policy(old), load_policy(new))
+    typer.echo(json.dumps(found.to_json(), indent=2) if as_json else found.words)
+    if strict and found.loosens:
+        raise typer.Exit(1)
 
 
 def _write(text: str, out: Path | None) -> None:
