@@ -4,6 +4,7 @@
 
     seed     the noise of the k-th release about a dataset, and its salt, follow from this number and k
     lease    seconds in which nobody else computes the same answer
+    rows     files of datasets, by name: what "raise" says has the size of that file
     events   a list of [text, stage, what]: in a release whose SQL has the text, when the stage is reached:
              "sleep N", "kill" (SIGKILL of this process), "raise" (an error that says a cell), "eat" (memory without end),
              "write" (a file without end)
@@ -54,7 +55,7 @@ class Harness:
     def __init__(self, facts: dict[str, Any]) -> None:
         self.seed, self.events = facts.get("seed"), facts.get("events", [])
         self.counts: Counter[str] = Counter()
-        self.sql = ""
+        self.rows, self.sql, self.dataset = facts.get("rows", {}), "", ""
         if "lease" in facts:
             release.LEASE = facts["lease"]
 
@@ -68,7 +69,8 @@ class Harness:
         if what == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "raise":
-            raise ValueError(f"cannot cast {CANARY} to DOUBLE, nor 987654321.125")
+            size = os.path.getsize(self.rows[self.dataset]) if self.dataset in self.rows else 0
+            raise ValueError(f"cannot cast {CANARY} to DOUBLE, nor 987654321.125, at byte {size}")
         elif what == "eat":
             eaten = []
             while True:
@@ -109,7 +111,7 @@ class Harness:
         def replayed(tasks: DatasetTasks, message: dict[str, Any]) -> dict[str, Any]:
             if message.get("task") != "release":
                 return done(tasks, message)
-            self.sql = json.dumps(message["sql"])
+            self.sql, self.dataset = json.dumps(message["sql"]), message["dataset"]
             self.counts[message["dataset"]] += 1
             self.at("task")
             if self.seed is None:
