@@ -145,7 +145,10 @@ class Gateway(OwnerRequests):
         asked = self.quotes.find(caller, asked) if isinstance(asked, str) else asked
         dataset = self._dataset(caller, asked.dataset)
         self._must_be_short(asked)
-        slot = choose_slot(dataset.slots, asked.slot)
+        try:
+            slot = choose_slot(dataset.slots, asked.slot)
+        except DitherError as error:
+            raise problem_of(error, "quote") from None
         question = self.questions.same(caller, asked, key)
         if question is None:
             limits = self.config.limits
@@ -178,12 +181,17 @@ class Gateway(OwnerRequests):
 
     async def _waited(self, question: Question, wait: float) -> Question:
         with suppress(TimeoutError):
-            await asyncio.wait_for(question.ended.wait(), min(max(wait, 0.0), LONGEST_WAIT))
+            await asyncio.wait_for(question.ended.wait(), min(wait, LONGEST_WAIT) if wait > 0 else 0.0)
         return question
 
     def _must_be_short(self, asked: Asked) -> None:
         texts = [asked.sql] if isinstance(asked.sql, str) else list(asked.sql)
-        size = len(json.dumps([texts, asked.terms], ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        try:
+            text = json.dumps([texts, asked.terms, asked.slot], ensure_ascii=False, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):  # NaN, for one: no process is told what JSON cannot say
+            why, instead = "it is no JSON", "texts, and numbers that are finite"
+            raise Problem("refused", where="terms", why=why, instead=instead, error="DataError") from None
+        size = len(text.encode("utf-8", "surrogatepass"))
         if size > self.config.limits.sql_bytes:
             why = f"the question has {size:,} bytes"
             raise Problem("too-large", why=why, instead=f"at most {self.config.limits.sql_bytes:,}")

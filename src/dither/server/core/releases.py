@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections import Counter
 from contextlib import suppress
 from typing import Any
 
+from dither.errors import DitherError
 from dither.server.core.callers import Caller
 from dither.server.core.problems import Problem, failed
 from dither.server.core.processes.desk import Desk
@@ -44,7 +46,7 @@ class Releases:
         seconds = self._seconds if slot is None else min(slot, self._seconds)
         asked = question.asked
         message: Json = {"task": "release", "dataset": asked.dataset, "sql": asked.sql, "terms": asked.terms, "door": door}
-        key = None if question.key is None else json.dumps([caller.name, question.key])  # her own, whatever others use
+        key = None if question.key is None else _ledger_key(caller.name, question.key)
         message |= {"analyst": caller.name, "key": key, "daily": caller.daily}
         try:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
@@ -53,7 +55,8 @@ class Releases:
             if question.problem is not None and question.problem.kind == "refused":
                 await self.log_refusal(caller, question.asked, question.problem, door)
             elif question.receipt is not None and question.answer is not None:
-                await self._keep(question)
+                with suppress(DitherError, Problem):  # it is in the ledger; the same question gives it again for nothing
+                    await self._keep(question)
         except Exception:  # a bug of ours: whether it was charged is not known
             question.problem = failed(None)
         finally:
@@ -94,6 +97,11 @@ class Releases:
         with suppress(Problem):
             told = {"text": text, "why": problem.why, "analyst": caller.name, "door": door}
             await self._desk.ask("refusal", asked.dataset, **told)
+
+
+def _ledger_key(name: str, key: str) -> str:
+    """The key in a ledger: the caller's own, whatever others use, and as long as ledgers take them."""
+    return hashlib.sha256(json.dumps([name, key]).encode()).hexdigest()
 
 
 def _begin(question: Question) -> None:
