@@ -196,8 +196,8 @@ def test_headers_that_claim_something_change_nothing(port, header):
         HEAD + b"Content-Length: 99999999999999999999\r\n\r\n[]",
         HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n",
         HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        b"GET /v1/me HTTP/1.1\r\nHost: g\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
-        b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: g\r\n\r\n",
+        b"GET /v1/me HTTP/1.1\r\nHost: g\r\nX: " + b"x" * 100_000 + b"\r\n" + CLOSE + b"\r\n",
+        b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: g\r\n" + CLOSE + b"\r\n",
         b"GET /v1/me HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer analyst\r\nAuthorization: Bearer owner\r\n"
         + CLOSE
         + b"\r\n",
