@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
-    negative_data_rejection,
     response_schema_conformance,
     status_code_conformance,
     unsupported_method,
@@ -19,15 +18,16 @@ from dither.server.http.app import create_app
 from tests.seeds import examples
 from tests.server.http.stand_in import StandIn
 
+# Not whether all that the description does not allow is refused: parts of a request that were left out on its way, such as
+# an empty parameter, would be alarms. `test_request_body.py` and `test_routes.py` hold that.
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
-    negative_data_rejection,
     unsupported_method,
 ]
-TRIES = settings(max_examples=examples(5, 300), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+TRIES = settings(max_examples=examples(5, 200), deadline=None, database=None, suppress_health_check=list(HealthCheck))
 APP = create_app(StandIn(limits=Limits(body_bytes=2**24)))  # so that what is too long is refused for that
 BY_HEART = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
@@ -53,5 +53,4 @@ def test_no_request_makes_a_real_gateway_fail(real, who, case):
         if isinstance(sql, str) and len(sql) % 2:
             case.body["sql"] = f"SELECT ward, SUM(cost) AS s FROM visits WHERE cost > {sql} GROUP BY ward"
     headers = {"Authorization": f"Bearer {real.secrets.get(who, who)}"}
-    checks = [check for check in CHECKS if check is not negative_data_rejection]  # the case is not what was made
-    case.call_and_validate(base_url=f"http://127.0.0.1:{real.port}", headers=headers, checks=checks)
+    case.call_and_validate(base_url=f"http://127.0.0.1:{real.port}", headers=headers, checks=CHECKS)
