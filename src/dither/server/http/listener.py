@@ -23,6 +23,7 @@ from dither.server.core.gateway import Gateway
 from dither.server.http.app import create_app
 from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
+from dither.server.http.protocol import TimedProtocol
 
 with needs("dither[server]"):
     import uvicorn
@@ -134,7 +135,7 @@ def listen(config: GatewayConfig, told: Callable[[Listening], None], log: TextIO
 def _settings(config: GatewayConfig, app: Callable[..., object]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=TimedProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
