@@ -126,6 +126,7 @@ class Release:
         threads: int | None,
         progress: Progress | None,
         wait: float,
+        daily: Guarantee | None = None,
     ) -> tuple[str, Receipt]:
         """The stored answer as `written` spells it, and the receipt of its charge; waits while somebody else computes it."""
         if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
@@ -139,7 +140,7 @@ class Release:
         until, (pause, longest) = time.monotonic() + wait, PAUSES
         while True:
             try:
-                return self._asked_once(written, terms, threads, progress)
+                return self._asked_once(written, terms, daily, threads, progress)
             except InProgressError as error:
                 if error.came in self.holdings.lost or time.monotonic() + pause > until:
                     raise
@@ -150,6 +151,7 @@ class Release:
         self,
         written: Callable[[Sequence[Released]], str],
         terms: dict[str, Any],
+        daily: Guarantee | None,
         threads: int | None,
         progress: Progress | None,
     ) -> tuple[str, Receipt]:
@@ -167,7 +169,7 @@ class Release:
         for relation in relations:
             check_matches(relation, sources, engine, threads)
         with engine.opened([*sources.values()], threads) as opened:
-            receipt = self._reserved(terms)
+            receipt = self._reserved({**terms, "daily": daily})
             if receipt.answer is not None:
                 return receipt.answer, receipt
             try:
