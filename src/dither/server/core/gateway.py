@@ -127,7 +127,10 @@ class Gateway(OwnerRequests):
     async def budget(self, caller: Caller, dataset: str | None = None) -> list[Json]:
         """What is left of each budget, and of the caller's share."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
-        return [{"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name)} for name in names]
+        return [
+            {"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name, daily=caller.daily)}
+            for name in names
+        ]
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
