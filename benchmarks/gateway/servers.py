@@ -70,7 +70,7 @@ def clinic(folder: Path) -> Path:
     """The made-up clinic, with a budget that a benchmark does not use up; its policy."""
     demo.save(folder)
     policy = folder / "policy.toml"
-    text = demo.POLICY.replace('{ epsilon = "3", delta = "1e-6" }', '{ rho = "1000000" }')
+    text = demo.POLICY.replace('{ epsilon = "3", delta = "1e-6" }', '{ rho = "20" }')
     text = text.replace("clinic.ledger", "benchmark.ledger").replace('domain = "clinic"', 'domain = "benchmark"')
     policy.write_text(text.replace('[limits]\nper_question = { epsilon = "1", delta = "1e-6" }\n', ""))
     create_ledger(policy, write=True)
