@@ -129,7 +129,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["batch", "free_quote"],
         ["budget_plan", "features", "public_quote"],
         ["dataset"],
-        ["protect"],
+        ["protect", "sample"],
     ],
 }
 # Who may import the package by names in a table: two fronts, and the group of commands. The others import at their tops.

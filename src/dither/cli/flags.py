@@ -17,7 +17,7 @@ FLAGS = (
     *("noise", "intervals", "limits", "bounds", "analyst"),
 )
 NAMES = "|".join(FLAGS)
-PLACES = {"idempotency_key": "--key", "unit": "--unit", "domain": "--domain", "witness": "--witness"}
+PLACES = {"idempotency_key": "--key", "unit": "--unit", "domain": "--domain", "witness": "--witness", "out": "--out"}
 NUMBER = r"'?([\w./-]+)'?"
 WORDS = (  # in this order; what has no flag is left out or said by those that do
     (re.compile(r"(?<=, )guarantee=pure\('[^']*'\), (?=or )"), ""),

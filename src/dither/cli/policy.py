@@ -1,4 +1,4 @@
-"""`dither policy ...`: draft a policy, make one by questions, bring one along from SmartNoise, check one, compare two."""
+"""`dither policy ...`: draft a policy, make one by questions or from SmartNoise's, check one, compare two, make up rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dither.cli.policy_sample import sample
 from dither.cli.policy_wizard import run_wizard
 from dither.errors import ConflictError
 from dither.numeric.number import Number
@@ -31,6 +32,7 @@ from dither.query.sources.source import Source
 from dither.query.sources.sql_quotes import name
 
 policy = typer.Typer(no_args_is_help=True, help="What is protected, and how: draft a policy, check one.")
+policy.command()(sample)
 
 
 @policy.command()

@@ -11,6 +11,7 @@ from dither.query.answers.answer import Answer, Kind
 from dither.query.answers.free_answer import FreeAnswer
 from dither.query.free_quote import FreeQuote
 from dither.query.holdings import Holdings
+from dither.query.policy.policy import MADE_UP
 from dither.query.policy.table import Table
 from dither.query.public.engine import public_engine
 from dither.query.public.nodes import Node, Order, PublicSelect, PublicUnion, Rows, Term
@@ -62,7 +63,7 @@ class PublicQuote(FreeQuote):
     asked: PublicSelect
 
     def _says(self) -> str:
-        return EXACT
+        return f"{EXACT}; {MADE_UP}" if self.holdings.policy.made_up else EXACT
 
     def describe(self) -> str:
         """How dither understood the SQL."""
@@ -99,7 +100,7 @@ class PublicQuote(FreeQuote):
             kinds=kinds,
             keys=tuple(name for name in names if kinds[name] not in ("whole", "number")),
             guarantee=self.guarantee,
-            says=EXACT,
+            says=self._says(),
             explained=self.explain(),
             frame_kind=next((source.kind for source in self.holdings.sources.values()), ""),
         )

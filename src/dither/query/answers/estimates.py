@@ -26,6 +26,7 @@ from dither.query.answers.explain import beyond_words, bound_note, explain_offer
 from dither.query.answers.grouping_words import total_words
 from dither.query.answers.released import Released
 from dither.query.policy.column import Type
+from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 
@@ -65,6 +66,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         statements={name: one.value for name, one in said.items()},
         says="\n".join(
             [
+                *([MADE_UP] if whole.made_up else []),
                 *says,
                 *total_words(question),
                 *selected_words(offer),

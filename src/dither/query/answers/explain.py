@@ -13,6 +13,7 @@ from dither.query.plan.describe import rows_of
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
 from dither.query.plan.text import number
+from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
@@ -48,6 +49,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     percent, said = f"{float(offer.confidence * 100):.4g}%", said_by(offer)
     lines = [
         f"Question   {' '.join(offer.sql.split())}",
+        f"Made up    {MADE_UP}" if offer.made_up else "",
         *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer, said)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
@@ -100,6 +102,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
         lines.append(f"Together   {places}: {why}. These answers agree with each other.")
     unprotected = unprotected_words(fact for offer in offers for fact in offer.outside)
     lines += [f"Outside    {unprotected}"] if unprotected else []
+    lines += [f"Made up    {MADE_UP}"] if any(offer.made_up for offer in offers) else []
     return "\n".join([*lines, NOT_INCLUDED])
 
 

@@ -36,6 +36,7 @@ MARK = "FILL IN"  # where a draft leaves a decision to the owner
 LEDGER_FACTS = {"location", "budget", "identity", "witness", "texts", "shares"}
 OLD_FACTS = ("name", "type", "lower", "upper", "step", "keys", "nullable")  # of a column
 UNITS = (Unit.ADD_REMOVE, Unit.REPLACE_ONE)
+MADE_UP = "made-up rows: no row is real, and nothing was taken from the data"  # what is said wherever `made_up` is stated
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Policy:
         per_question: the most that one question may cost; None for no limit.
         engine: how much memory and time PostgreSQL may take for one question.
         values_from_data: whether the owner accepts values that were taken from the data (`known_from = "data"`).
+        made_up: whether all rows are made up (`dither policy sample`): quotes and answers say so.
 
     Raises:
         PolicyError: by those who read one; a policy itself is a plain value.
@@ -83,6 +85,7 @@ class Policy:
     per_question: Guarantee | None = None  # the most that one question may cost
     engine: EngineFacts | None = None  # how much an engine may take for one question
     values_from_data: bool = False
+    made_up: bool = False
 
     @property
     def keeps_texts(self) -> bool:
@@ -96,6 +99,8 @@ class Policy:
     def explain(self) -> str:
         """What is protected, and how, in a few lines."""
         lines = [f"Domain     {self.domain}: {self.unit.value}"]
+        if self.made_up:
+            lines.append(f"Made up    {MADE_UP}")
         if self.per_question is not None:
             lines.append(f"Limit      {self.per_question} for one question")
         for table in self.tables:
@@ -110,6 +115,7 @@ class Policy:
         """SHA-256 of all that bears on privacy or on the meaning of answers: the same for policies that promise the same."""
         facts = {"version": VERSION, "domain": self.domain, "unit": self.unit.value, "tables": _plain(self.tables)}
         limit = None if self.per_question is None else self.per_question.to_json()
+        facts |= {"made_up": True} if self.made_up else {}  # left out elsewhere: hashes of old stay
         return hashlib.sha256(json.dumps({**facts, "per_question": limit}, sort_keys=True).encode()).hexdigest()
 
 
@@ -129,7 +135,7 @@ def load_policy(path: Path) -> Policy:
 def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None) -> Policy:
     """A policy from nested facts; without a ledger in it, somebody hands one over."""
     _must_be_decided(stated, "")
-    known = {"version", "domain", "unit", "data_version", "engine", "ledger", "limits", "tables", CONSENT}
+    known = {"version", "domain", "unit", "data_version", "engine", "ledger", "limits", "tables", "made_up", CONSENT}
     for extra in stated.keys() - known:
         raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
     if stated.get("version") != VERSION or isinstance(stated.get("version"), bool):
@@ -155,6 +161,7 @@ def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None
         per_question=_most(limits.get("per_question", per_question), unit),
         engine=read_engine(_part(stated, "engine", FACTS)),
         values_from_data=check_consent([origin for table in read for origin in table.origins], stated.get(CONSENT)),
+        made_up=_flag(stated.get("made_up", False), "made_up", "true, where no row is real"),
     )
 
 
@@ -175,7 +182,7 @@ def _ledger(facts: dict[str, Any], unit: Unit) -> LedgerFacts:
         location=_text(facts.get("location"), "ledger.location"),
         budget=_price(facts.get("budget"), "ledger.budget", unit),
         **optional,
-        texts=_flag(facts.get("texts", True), "ledger.texts"),
+        texts=_flag(facts.get("texts", True), "ledger.texts", "false, to keep no question as it was asked"),
         shares=tuple(
             (_text(analyst, "ledger.shares"), _price(share, f"ledger.shares.{analyst}", unit))
             for analyst, share in _named(facts.get("shares", {}), "ledger.shares").items()
@@ -231,9 +238,9 @@ def _text(stated: Fact, where: str, *, empty: bool = False) -> str:
     return stated
 
 
-def _flag(stated: Fact, where: str) -> bool:
+def _flag(stated: Fact, where: str, instead: str) -> bool:
     if not isinstance(stated, bool):
-        raise PolicyError(where, stated, "it is neither true nor false", "false, to keep no question as it was asked")
+        raise PolicyError(where, stated, "it is neither true nor false", instead)
     return stated
 
 

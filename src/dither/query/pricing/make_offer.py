@@ -94,6 +94,8 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     inner = [fact for one in offer.inner for fact in one.outside]
     if outside := tuple(dict.fromkeys([*unprotected_facts(question, holdings.policy), *inner])):
         offer = replace(offer, outside=outside)
+    if policy.made_up:
+        offer = replace(offer, made_up=True)
     if ask.limits == HARD:
         check_hard(offer)
     if alone:  # otherwise the batch is one question, and looked at as a whole

@@ -177,6 +177,7 @@ class Offer:
     constants: Constants | None = field(default=None, repr=False)  # scalar subqueries that are released first
     inner: tuple[Offer, ...] = field(default=(), repr=False)  # the offers of these, also once their numbers are known
     outside: tuple[Fact, ...] = field(default=(), repr=False)  # facts from the data that it uses, its subqueries included
+    made_up: bool = field(default=False, repr=False)  # whether it is about made-up rows: then all that is shown says so
 
     @cached_property
     def guarantee(self) -> Guarantee:

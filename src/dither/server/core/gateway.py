@@ -13,16 +13,17 @@ how long questions took: with time slots a worker is kept until its slot is over
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
 from dither.errors import DitherError
-from dither.server.core.callers import ALL, Caller
+from dither.server.core.callers import Caller
 from dither.server.core.config import GatewayConfig, GatewayDataset
+from dither.server.core.owner_requests import OwnerRequests
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.process_handle import PROGRAM
@@ -30,10 +31,9 @@ from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
 from dither.server.core.recent_quotes import RecentQuotes
 from dither.server.core.releases import Releases
-from dither.server.core.roles import Role
 from dither.server.core.stored_answers import StoredAnswers
 from dither.server.core.time_slots import choose_slot
-from dither.server.core.tokens import Token, TokenStore
+from dither.server.core.tokens import TokenStore
 
 Json = dict[str, Any]
 WAIT = 10.0  # seconds after which a question that is not done is answered with its id
@@ -41,7 +41,7 @@ LONGEST_WAIT = 30.0
 TICK = 1.0  # seconds between two events of a question that runs
 
 
-class Gateway:
+class Gateway(OwnerRequests):
     """Datasets by name, callers, quotes, questions under way and stored answers."""
 
     def __init__(self, config: GatewayConfig, *, program: Sequence[str] = PROGRAM) -> None:
@@ -84,12 +84,6 @@ class Gateway:
             raise Problem("unauthorized", why="there is no valid token", instead=instead)
         return Caller.of(token)
 
-    def _dataset(self, caller: Caller, name: str) -> GatewayDataset:
-        found = self.known.get(name)
-        if found is None or not caller.sees(name):
-            raise absent()
-        return found
-
     def _seen(self, caller: Caller) -> list[str]:
         return [name for name in self.known if caller.sees(name)]
 
@@ -103,6 +97,17 @@ class Gateway:
         """The declared facts of a dataset: tables, columns, types, bounds, keys."""
         caller.must("look", self._dataset(caller, name).name)
         return {"name": name, **await self.desk.ask("declared", name), "slots": list(self.known[name].slots)}
+
+    async def sample(self, caller: Caller, dataset: str, rows: int = 100) -> dict[str, bytes]:
+        """Made-up rows of what the policy declares, as Arrow streams by table: for trying a question for nothing."""
+        caller.must("look", self._dataset(caller, dataset).name)
+        found = await self.desk.ask("sample", dataset, rows=rows)
+        return {name: base64.b64decode(stream) for name, stream in found.items()}
+
+    async def first_questions(self, caller: Caller, dataset: str) -> Json:
+        """Questions to begin with, and a price for them."""
+        caller.must("look", self._dataset(caller, dataset).name)
+        return await self.desk.ask("first_questions", dataset)
 
     async def quote(self, caller: Caller, asked: Asked, *, door: str = "http") -> Json:
         """Price, error and what is left, for nothing; with an id by which it can be asked for ten minutes."""
@@ -208,65 +213,6 @@ class Gateway:
             question.end("done")
             return question
         raise absent()
-
-    # -- history, for owners and auditors ----------------------------------------------------------------------------
-
-    async def ledger(self, caller: Caller, dataset: str, *, last: int = 100) -> list[Json]:
-        """The last entries of the dataset's ledger, in words."""
-        caller.must("history", self._dataset(caller, dataset).name)
-        lines: list[Json] = (await self.desk.ask("ledger", dataset, last=last))["lines"]
-        return lines
-
-    async def verify(self, caller: Caller, dataset: str) -> Json:
-        """Whether all that the ledger says holds."""
-        caller.must("history", self._dataset(caller, dataset).name)
-        return await self.desk.ask("verify", dataset)
-
-    # -- tokens, for owners ------------------------------------------------------------------------------------------
-
-    async def create_token(
-        self,
-        caller: Caller,
-        *,
-        name: str,
-        role: Role = "analyst",
-        datasets: Sequence[str],
-        share: Json | None = None,
-        daily: Json | None = None,
-        days: int | None = None,
-    ) -> tuple[Token, str]:
-        """A new token and its secret, which is told once; with a `share` (JSON of a guarantee) in each of its ledgers."""
-        caller.must("own")
-        for dataset in datasets:
-            if dataset != ALL:
-                self._dataset(caller, dataset)
-            elif ALL not in caller.datasets:
-                raise Problem("forbidden", why="this token is not for all datasets", instead="the names of datasets")
-        for dataset in self.known if ALL in datasets else datasets:
-            if share is not None:
-                await self.desk.ask("share", dataset, analyst=name, ceiling=share)
-        expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
-        told = {"name": name, "role": role, "datasets": datasets, "expires": expires}
-        try:
-            portion = None if daily is None else json.dumps(daily)
-            return await asyncio.to_thread(self.tokens.create, **told, daily=portion)  # type: ignore[arg-type]
-        except DitherError as error:
-            raise problem_of(error, "quote") from None
-
-    async def list_tokens(self, caller: Caller) -> list[Token]:
-        """All tokens, without their secrets."""
-        caller.must("own")
-        return [token for token in await asyncio.to_thread(self.tokens.list) if self._owns(caller, token)]
-
-    async def revoke_token(self, caller: Caller, id: str) -> Token:  # noqa: A002
-        """Let a token end now."""
-        if not any(token.id == id for token in await self.list_tokens(caller)):
-            raise absent()
-        return await asyncio.to_thread(self.tokens.revoke, id)
-
-    def _owns(self, caller: Caller, token: Token) -> bool:
-        """Whether all that a token may be used for is the caller's."""
-        return ALL in caller.datasets or set(token.datasets) <= set(caller.datasets)
 
     async def health(self) -> Json:
         """Whether questions can be asked; for anybody."""

@@ -58,7 +58,7 @@ UNAVAILABLE = "the owner of the gateway can see why"
 RETRY = 5  # seconds
 
 
-@dataclass
+@dataclass(eq=False)
 class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
     """Why there is no answer, for people and for programs."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import Counter
 from contextlib import suppress
@@ -43,11 +44,8 @@ class Releases:
         seconds = self._seconds if slot is None else min(slot, self._seconds)
         asked = question.asked
         message: Json = {"task": "release", "dataset": asked.dataset, "sql": asked.sql, "terms": asked.terms, "door": door}
-        message |= {
-            "analyst": caller.name,
-            "key": None if question.key is None else f"{caller.name}/{question.key}",
-            "daily": caller.daily,
-        }
+        key = None if question.key is None else json.dumps([caller.name, question.key])  # her own, whatever others use
+        message |= {"analyst": caller.name, "key": key, "daily": caller.daily}
         try:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
             await self._slot_ends(question, reply, slot)

@@ -28,6 +28,8 @@ def toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, datetime.date)):
         return str(value)
+    if isinstance(value, float):
+        return repr(value)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, Mapping):

@@ -5,12 +5,14 @@ The desk opens them without their private sources, workers with them. Each task 
 
 from __future__ import annotations
 
+import base64
 import json
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dither.errors import DataError
+from dither.errors import DataError, PolicyError
 from dither.ledger.history import history_lines
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.batch_answer import BatchAnswer
@@ -19,7 +21,11 @@ from dither.query.batch import Batch
 from dither.query.dataset import Dataset, open_without_rows
 from dither.query.dataset import open as open_dataset
 from dither.query.free_quote import FreeQuote
+from dither.query.owner.policy_diff import policy_diff
+from dither.query.policy.policy import read_policy
 from dither.query.quote import Quote
+from dither.query.sample.first_questions import first_price, first_questions
+from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of
 from dither.server.core.processes.declared_facts import declared_facts
 from dither.server.core.processes.quote_facts import quote_facts
@@ -141,6 +147,37 @@ def _refusal(dataset: Dataset, message: Json) -> Json:
     return {}
 
 
+def _sample(dataset: Dataset, message: Json) -> Json:
+    """Made-up rows, as Arrow streams."""
+    tables = sample_rows(dataset.policy, message["rows"])
+    return {name: base64.b64encode(_stream(table)).decode("ascii") for name, table in tables.items()}
+
+
+def _stream(table: Any) -> bytes:
+    import pyarrow
+
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _first_questions(dataset: Dataset, _message: Json) -> Json:
+    return {"questions": first_questions(dataset.policy), "price": first_price(dataset.policy)}
+
+
+def _policy_diff(dataset: Dataset, message: Json) -> Json:
+    """What another policy would change; only owners come here, and it is their text that is read."""
+    try:
+        stated = tomllib.loads(message["text"])
+        found = policy_diff(dataset.policy, read_policy(stated))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError("policy", message["text"], f"it is not TOML: {error}", "what `dither policy init` writes") from None
+    except PolicyError as error:
+        raise DataError(error.where, error.came, error.why, error.instead) from None
+    return {**found.to_json(), "words": found.words}
+
+
 TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "declared": _declared,
     "quote": _quote,
@@ -149,4 +186,7 @@ TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "verify": _verify,
     "share": _share,
     "refusal": _refusal,
+    "sample": _sample,
+    "first_questions": _first_questions,
+    "policy_diff": _policy_diff,
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from dither.errors import DitherError
+from dither.privacy.text import four_digits
 from dither.query.batch import Batch
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
@@ -56,7 +58,8 @@ def _words(errors: list[dict[str, float | None]], left: int, of: str) -> str:
 
 
 def _short(error: float) -> str:
-    return f"{error:,.0f}" if error >= 100 else f"{error:.3g}"
+    """Rounded up: it is off by no more than that."""
+    return f"{math.ceil(error):,}" if error >= 100 else four_digits(error)
 
 
 def _finite(value: float | None) -> float | None:
