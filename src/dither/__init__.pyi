@@ -9,6 +9,7 @@ from dither import testing as testing
 from dither.channels.channel import Channel as Channel
 from dither.channels.optimal.optimal import Optimal as Optimal
 from dither.channels.optimal.optimal import optimal as optimal
+from dither.client.connect import connect as connect
 from dither.ledger.entries.receipt import Receipt as Receipt
 from dither.ledger.ledger import Ledger as Ledger
 from dither.mechanisms import accuracy as accuracy

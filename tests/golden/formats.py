@@ -106,13 +106,21 @@ def signed_again(made: dither.Ledger) -> list[list[Any]]:
 
 
 def answer() -> str:
-    """With keys, whole numbers, averages and dates, under a key and a ledger that are gone."""
+    """With keys, whole numbers and averages, under a key and a ledger that are gone."""
+    return answer_to("SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward", epsilon="0.5")
+
+
+def batch_answer() -> str:
+    several = ["SELECT COUNT(*) AS n FROM visits", "SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward"]
+    return answer_to(several, epsilon="0.5")
+
+
+def answer_to(sql: str | list[str], **terms: Any) -> str:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         before, os.environ["DITHER_HOME"] = os.environ.get("DITHER_HOME"), home
         try:
             data = save(Path(folder) / "clinic", "rho")
-            sql = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
-            return data.quote(sql, epsilon="0.5").release().to_json()
+            return data.quote(sql, **terms).release().to_json()
         finally:
             if before is not None:
                 os.environ["DITHER_HOME"] = before
@@ -129,6 +137,8 @@ WRITTEN: dict[str, Callable[[], Any]] = {
     "ledger-entry-2": ledger,
     "answer-1": answer,  # as it was written; a new one would be of version 2
     "answer-2": answer,
+    "free-answer-1": lambda: answer_to("SELECT DISTINCT ward FROM visits"),
+    "batch-answer-1": batch_answer,
 }
 
 

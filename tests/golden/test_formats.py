@@ -14,6 +14,7 @@ from dither.ledger.entries.entry import VERSION, read
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.verify import Audit
 from dither.privacy.budget.filter import from_json
+from dither.query.answers.free_answer import FreeAnswer
 from dither.query.plan.spelling import spell
 from tests.golden import formats
 from tests.golden.formats import FOLDER, WRITTEN, codes, rows_of
@@ -57,6 +58,15 @@ def test_answers_are_read_and_shown():
     assert before.statements == {}
     assert str(before).startswith("ward ")
     assert "each low to high holds the noise with 95% probability" in " ".join(str(before).split())
+
+
+def test_free_answers_and_batches_are_read():
+    free, batch = FreeAnswer.from_json(stored("free-answer-1")), dither.BatchAnswer.from_json(stored("batch-answer-1"))
+    assert free.to_json() == stored("free-answer-1")
+    assert free["ward"] == ["A", "B", "C", "D"]
+    assert batch.to_json() == stored("batch-answer-1")
+    assert [one.aggregates for one in batch] == [("n",), ("cost",)]
+    assert [one.receipt for one in batch] == [batch.receipt] * 2
 
 
 def test_entries_of_a_ledger_are_read_and_add_up():

@@ -29,6 +29,10 @@ class Commands(LazyGroup):
         "demo": Home("dither.cli.demo", "Ask three private questions about a made-up clinic."),
         "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
         "local": Home("dither.cli.local", "Surveys among people who trust nobody."),
+        "mcp": Home(
+            "dither.cli.mcp",
+            "Tools for a model that asks a gateway (Model Context Protocol): price first, within the share of its token.",
+        ),
         "policy": Home("dither.cli.policy", "What is protected, and how: draft a policy, check one."),
     }
 

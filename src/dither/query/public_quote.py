@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from dither.errors import QuestionError
-from dither.query.answers.answer import Answer, Kind
+from dither.query.answers.answer import Answer
 from dither.query.answers.free_answer import FreeAnswer
+from dither.query.answers.record import Kind
 from dither.query.free_quote import FreeQuote
 from dither.query.holdings import Holdings
 from dither.query.policy.policy import MADE_UP

@@ -99,6 +99,12 @@ def latest(tag: Tag, value: str | int | None) -> Statement:
     return f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? ORDER BY number DESC LIMIT 1", (value,)  # noqa: S608
 
 
+def earlier(tag: Tag, value: str | int, below: int, count: int) -> Statement:
+    """The query for so many entries filed under this value, with numbers below one, the last first."""
+    query = f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608
+    return query, (value, below, count)
+
+
 def batch(first: int, count: int) -> Statement:
     """The query for so many entries in order, from a number on."""
     return RANGE, (first, count)

@@ -5,19 +5,19 @@ It pickles, goes through JSON and back, and prints the same wherever it is shown
 
 from __future__ import annotations
 
-import datetime
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
-from dither.errors import DataError, DitherError
+from dither.errors import DataError
 from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.chart import chart
+from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
 from dither.query.answers.released import Released
 from dither.query.answers.table import html_table, page, table_text, wrapped
 
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 VERSION = 2  # 2: what each number says
-Column = list[Any]
-Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
-STORED: dict[str, tuple[type, ...]] = {"boolean": (bool,), "whole": (int,), "number": (int, float)}  # others are texts
-READ: dict[str, Callable[[str], datetime.date]] = {
-    "date": datetime.date.fromisoformat,
-    "timestamp": datetime.datetime.fromisoformat,
-}  # from such a text
 
 
 @argument_errors
@@ -220,11 +213,14 @@ class Answer:
 
     def to_json(self) -> str:
         """The whole answer as text; `from_json` gives it back."""
+        return json.dumps(self._record(), ensure_ascii=False)
+
+    def _record(self) -> dict[str, Any]:
         told = {"sql": self.sql, "keys": list(self.keys), "aggregates": list(self.aggregates), "kinds": self.kinds}
         words = {"price": self.price, "statements": self.statements, "says": self.says, "note": self.note}
         words |= {"explained": self.explained, "frame_kind": self.frame_kind}
         stored = {
-            "columns": {name: [_plain(cell) for cell in column] for name, column in self.columns.items()},
+            "columns": plain_columns(self.columns),
             "beyond": self.beyond,
             "confidence": str(self.confidence),
             "guarantee": self.guarantee.to_json(),
@@ -233,42 +229,24 @@ class Answer:
         }
         first: dict[str, Any] = {"constants": self.constants} if self.constants else {}
         first |= {"unprotected": self.unprotected} if self.unprotected else {}
-        return json.dumps({"answer": VERSION, **told, **words, **stored, **first}, ensure_ascii=False)
+        return {"answer": VERSION, **told, **words, **stored, **first}
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
         """The answer of a text that `to_json` wrote."""
-        try:
-            found = json.loads(text)
-            version = found.pop("answer")
-            if version not in (1, VERSION):
-                raise ValueError("another version")
-            if version == 1:  # which did not say what each number says
-                found |= {"statements": {}, "says": "", "beyond": None}
-            columns = {name: _cells(column, found["kinds"][name]) for name, column in found["columns"].items()}
-            if not columns or len({len(column) for column in columns.values()}) != 1:
-                raise ValueError("columns of different lengths, or none")
-            found["columns"] = columns
-            found |= {"keys": tuple(found["keys"]), "aggregates": tuple(found["aggregates"])}
-            found |= {"confidence": Fraction(found["confidence"]), "guarantee": Guarantee.from_json(found["guarantee"])}
-            found |= {"released": Released.from_json(found["released"]), "receipt": Receipt.from_json(found["receipt"])}
-            return cls(**found)
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-            if isinstance(error, DitherError):
-                raise
-            raise DataError("answer", text, "dither did not write this", "what Answer.to_json gave") from error
+        with refused(text, "Answer.to_json"):
+            return cls._from_record(json.loads(text))
 
-
-def _cells(column: Any, kind: Kind) -> Column:
-    """A column as it was, from JSON; refused where a cell is of another kind."""
-    if not isinstance(column, list) or kind not in get_args(Kind):
-        raise ValueError("no column")
-    for cell in column:
-        if cell is not None and type(cell) not in STORED.get(kind, (str,)):
-            raise ValueError("a cell of another kind")
-    read = READ.get(kind)
-    return column if read is None else [None if cell is None else read(cell) for cell in column]
-
-
-def _plain(cell: Any) -> Any:
-    return cell.isoformat() if isinstance(cell, datetime.date) else cell
+    @classmethod
+    def _from_record(cls, record: dict[str, Any]) -> Answer:
+        found = dict(record)
+        version = found.pop("answer")
+        if version not in (1, VERSION):
+            raise ValueError("another version")
+        if version == 1:  # which did not say what each number says
+            found |= {"statements": {}, "says": "", "beyond": None}
+        check_record(found)
+        found |= {"columns": read_columns(found), "keys": tuple(found["keys"]), "aggregates": tuple(found["aggregates"])}
+        found |= {"confidence": Fraction(found["confidence"]), "guarantee": Guarantee.from_json(found["guarantee"])}
+        found |= {"released": Released.from_json(found["released"]), "receipt": Receipt.from_json(found["receipt"])}
+        return cls(**found)

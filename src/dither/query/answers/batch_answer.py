@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from dither.arguments import argument_errors
 from dither.ledger.entries.receipt import Receipt
 from dither.numeric.number import integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
+from dither.query.answers.free_answer import FreeAnswer
+from dither.query.answers.record import check_record, refused
 from dither.query.answers.table import page
+
+VERSION = 1
 
 
 @argument_errors
@@ -26,6 +32,7 @@ class BatchAnswer:
 
     Raises:
         IndexError: there is no answer at that place.
+        DataError: `from_json` got a text that `to_json` did not write.
 
     Example:
         >>> import tempfile, pyarrow, dither
@@ -74,3 +81,40 @@ class BatchAnswer:
     def to_html(self) -> str:
         """An HTML page that stands by itself: each table with its error bars, and what the numbers mean."""
         return page(self._repr_html_(), self.explain())
+
+    def to_json(self) -> str:
+        """All answers as one text; `from_json` gives them back. The receipt stands in it once."""
+        receipt, several = self.receipt.to_json(), []
+        for answer in self.answers:
+            record = answer._record()
+            several.append({name: part for name, part in record.items() if name != "receipt" or part != receipt})
+        told = {"guarantee": self.guarantee.to_json(), "explained": self.explained, "receipt": receipt}
+        return json.dumps({"batch_answer": VERSION, "batch": several, **told}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> BatchAnswer:
+        """The answers of a text that `to_json` wrote."""
+        with refused(text, "BatchAnswer.to_json"):
+            return cls._from_record(json.loads(text))
+
+    @classmethod
+    def _from_record(cls, record: dict[str, Any]) -> BatchAnswer:
+        found = dict(record)
+        if found.pop("batch_answer") != VERSION or not isinstance(several := found.pop("batch"), list):
+            raise ValueError("another version")
+        check_record(found)
+        own = {"receipt": found["receipt"]}
+        answers = tuple(_answer(one if "free_answer" in one else own | one) for one in several)
+        found |= {"guarantee": Guarantee.from_json(found["guarantee"]), "receipt": Receipt.from_json(found["receipt"])}
+        return cls(answers, **found)
+
+
+def any_from_record(record: dict[str, Any]) -> Answer | BatchAnswer:
+    """An answer of whichever kind, from the object that its text is: to one question, to a batch, or a free one."""
+    with refused("a record", "to_json of an answer"):
+        return BatchAnswer._from_record(record) if "batch_answer" in record else _answer(record)
+
+
+def _answer(record: dict[str, Any]) -> Answer:
+    kind = FreeAnswer if "free_answer" in record else Answer
+    return kind._from_record(record)

@@ -16,7 +16,7 @@ from typing import Any
 
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
-from dither.query.answers.answer import Answer, Column, Kind
+from dither.query.answers.answer import Answer
 from dither.query.answers.derived.interval_arithmetic import Ends
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by
@@ -24,6 +24,7 @@ from dither.query.answers.derived.values import DerivedValues, in_order, plain
 from dither.query.answers.derived.words import constant_words, open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
 from dither.query.answers.grouping_words import total_words
+from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MADE_UP

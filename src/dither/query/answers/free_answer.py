@@ -9,9 +9,11 @@ from typing import Any
 from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.query.answers.answer import Answer, Column, Kind, _plain
+from dither.query.answers.answer import Answer
+from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
 from dither.query.answers.released import Released
 
+VERSION = 1
 FREE = "free: nothing private is read"
 
 
@@ -85,14 +87,29 @@ class FreeAnswer(Answer):
     def _repr_html_(self) -> str:
         return self._html(f"{self.says}\n{FREE}")
 
-    def to_json(self) -> str:
-        """The table as text, with what its columns hold."""
-        columns = {name: [_plain(cell) for cell in column] for name, column in self.columns.items()}
-        told = {"free": True, "sql": self.sql, "keys": list(self.keys), "kinds": self.kinds, "columns": columns}
-        told |= {"unprotected": self.unprotected} if self.unprotected else {}
-        return json.dumps({**told, "says": self.says, "price": FREE}, ensure_ascii=False)
+    def _record(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "free_answer": VERSION,
+            "free": True,
+            "sql": self.sql,
+            "keys": list(self.keys),
+            "kinds": self.kinds,
+        }
+        told |= {"columns": plain_columns(self.columns), "guarantee": self.guarantee.to_json(), "explained": self.explained}
+        told |= {"frame_kind": self.frame_kind} | ({"unprotected": self.unprotected} if self.unprotected else {})
+        return {**told, "says": self.says, "price": FREE}
 
     @classmethod
-    def from_json(cls, text: str) -> Answer:
-        """A free answer is not kept: it is asked for again at no price."""
-        raise DataError("answer", text, "a free answer is not read back", "the question again, which costs nothing")
+    def from_json(cls, text: str) -> FreeAnswer:
+        """The answer of a text that `to_json` wrote."""
+        with refused(text, "FreeAnswer.to_json"):
+            return cls._from_record(json.loads(text))
+
+    @classmethod
+    def _from_record(cls, record: dict[str, Any]) -> FreeAnswer:
+        found = dict(record)
+        if (found.pop("free_answer"), found.pop("free"), found.pop("price")) != (VERSION, True, FREE):
+            raise ValueError("another version")
+        check_record(found)
+        found |= {"columns": read_columns(found), "keys": tuple(found["keys"])}
+        return cls(**(found | {"guarantee": Guarantee.from_json(found["guarantee"])}))

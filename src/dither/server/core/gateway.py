@@ -1,7 +1,7 @@
 """The gateway: one way in for every door. It knows who asks and what is under way; money is in the ledgers alone.
 
 The web process has this object, and neither a row nor a signing key: quotes, budgets and history come from the desk, answers
-from workers, both processes of their own (`process.py`). A door (HTTP, page, MCP) calls these methods and adds nothing.
+from workers, both in processes of their own (`processes/`). A door (HTTP, page, MCP) calls these methods and adds nothing.
 
 Theorem. Whatever a caller gets is a function of the policies, the ledgers' entries, the released answers, other callers'
 requests and the clock; but for one bit a question: whether it failed after its charge (and, without time slots, when).
@@ -127,7 +127,10 @@ class Gateway(OwnerRequests):
     async def budget(self, caller: Caller, dataset: str | None = None) -> list[Json]:
         """What is left of each budget, and of the caller's share."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
-        return [{"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name)} for name in names]
+        return [
+            {"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name, daily=caller.daily)}
+            for name in names
+        ]
 
     # -- questions ---------------------------------------------------------------------------------------------------
 

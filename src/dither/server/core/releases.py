@@ -50,7 +50,7 @@ class Releases:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
             await self._slot_ends(question, reply, slot)
             self._end(question, reply)
-            if question.problem is not None and question.problem.kind in ("budget", "refused"):
+            if question.problem is not None and question.problem.kind == "refused":
                 await self.log_refusal(caller, question.asked, question.problem, door)
             elif question.receipt is not None and question.answer is not None:
                 await self._keep(question)

@@ -98,7 +98,9 @@ def _quote(dataset: Dataset, message: Json) -> Json:
 def _released(made: Quote | Batch, message: Json) -> Json:
     if isinstance(made, FreeQuote):
         return _answered(made.release())
-    return _answered(made.release(idempotency_key=message["key"], analyst=message["analyst"], wait=WAIT))
+    daily = None if message["daily"] is None else Guarantee.from_json(message["daily"])
+    how = {"idempotency_key": message["key"], "analyst": message["analyst"], "daily": daily, "door": message["door"]}
+    return _answered(made.release(**how, wait=WAIT))
 
 
 def _answered(answer: Any) -> Json:
@@ -115,9 +117,13 @@ def _budget(dataset: Dataset, message: Json) -> Json:
     try:
         own = dataset.ledger.remaining(message["analyst"])
     except DataError:
-        return found | {"share": None}
-    words = own.words(of="of your share")
-    return found | {"share": {"left": own.percent, "used": own.used, "words": words, "budget": str(own.ceiling)}}
+        return found | {"share": None, "today": None}
+    share = {"left": own.percent, "used": own.used, "words": own.words(of="of your share"), "budget": str(own.ceiling)}
+    if message["daily"] is None:
+        return found | {"share": share, "today": None}
+    today = dataset.ledger.remaining_today(message["analyst"], Guarantee.from_json(message["daily"]))
+    told = {"left": today.percent, "used": today.used, "words": today.words(of="of today's portion")}
+    return found | {"share": share, "today": told | {"next": today.next_begins.isoformat()}}
 
 
 def _ledger(dataset: Dataset, message: Json) -> Json:
