@@ -156,6 +156,11 @@ def test_free_questions_and_batches(gateway):
     free = Asked("clinic", "SELECT DISTINCT ward FROM visits", {})
     assert run(gateway.quote(who, free))["free"]
     assert json.loads(run(finished(gateway, who, free)).answer)["columns"] == {"ward": ["A", "B"]}
+    several = Asked("clinic", [str(count("age > 20").sql), str(count("age > 40").sql)], {"epsilon": "0.1"})
+    quote, question = run(gateway.quote(who, several)), run(finished(gateway, who, several))
+    assert len(quote["errors"]) == 2
+    assert question.price == quote["price"] == "ε = 0.1 (add/remove one person)"
+    assert len(dither.BatchAnswer.from_json(question.answer)) == 2
 
 
 def test_stored_answers_are_found_by_words_and_own_ones_by_their_asker(gateway):
