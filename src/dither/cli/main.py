@@ -29,6 +29,7 @@ class Commands(LazyGroup):
         "demo": Home("dither.cli.demo", "Ask three private questions about a made-up clinic."),
         "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
         "local": Home("dither.cli.local", "Surveys among people who trust nobody."),
+        "token": Home("dither.cli.token", "Who may ask a gateway: make a token, look at all, let one end."),
         "policy": Home("dither.cli.policy", "What is protected, and how: draft a policy, check one."),
     }
 
