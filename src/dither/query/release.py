@@ -192,8 +192,8 @@ class Release:
         ledger, text = self.holdings.ledger, ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
         text = text if self.holdings.policy.keeps_texts else ""
         try:
-            told = {"text": text, "unprotected": unprotected_words(fact for one in self.offers for fact in one.outside)}
-            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, **told)
+            outside = unprotected_words(fact for one in self.offers for fact in one.outside)
+            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text, unprotected=outside)
         except InputError as error:
             with suppress(DitherError):  # the refusal is what is told, logged or not
                 ledger.record_refusal(text, error.why, analyst=terms["analyst"])
