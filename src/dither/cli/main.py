@@ -27,6 +27,9 @@ class Commands(LazyGroup):
             "What the questions of a year cost together, and what would fit. Reads no data, costs nothing.",
         ),
         "demo": Home("dither.cli.demo", "Ask three private questions about a made-up clinic."),
+        "serve": Home(
+            "dither.cli.serve", "Let people ask over HTTP: the rows, the ledger and its key stay here. Ctrl-C ends it."
+        ),
         "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
         "local": Home("dither.cli.local", "Surveys among people who trust nobody."),
         "mcp": Home(
