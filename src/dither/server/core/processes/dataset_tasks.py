@@ -98,7 +98,8 @@ def _quote(dataset: Dataset, message: Json) -> Json:
 def _released(made: Quote | Batch, message: Json) -> Json:
     if isinstance(made, FreeQuote):
         return _answered(made.release())
-    return _answered(made.release(idempotency_key=message["key"], analyst=message["analyst"], wait=WAIT))
+    wait = min(WAIT, message["seconds"] / 2)  # who waits for somebody else's answer is told so before time is up
+    return _answered(made.release(idempotency_key=message["key"], analyst=message["analyst"], wait=wait))
 
 
 def _answered(answer: Any) -> Json:
