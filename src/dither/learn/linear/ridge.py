@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dither.learn.base.facts import read_setting
 from dither.learn.base.columns import BoundsLike
+from dither.learn.base.facts import read_setting
 from dither.learn.linear.linear_regression import LinearRegression, Solver
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike

@@ -7,7 +7,7 @@
 Theorem. sum v^2 <= 4^14 for every row whatsoever, in whole numbers, and the sum over the rows of a sample is exact in any
 order. So one row adds a vector of L2 norm at most 2^14 to what the others add.
 
-Proof. A float that was truncated is a whole number, an infinity or NaN. Of each tensor of weights the norm n of v is computed
+Proof. A float that was truncated is a whole number, an infinity or NaN. Of each tensor of weights the norm n of v is taken
 in doubles: with S the sum of squares, n^2 is off by less than S 2^-50. If S < 2^49 the nearest integer to n^2 is S itself:
 squares of whole numbers below 2^53 add up exactly in any order. Otherwise it is above 2^48, and NaN compares as false: both
 are refused, as is a total of these above 4^14. A row that is refused counts as zeros. Of the others |v_j| <= 2^14, so floats

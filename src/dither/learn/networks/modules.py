@@ -1,7 +1,7 @@
 """Networks that can be trained row by row: which layers are refused, their weights as one vector, and a small default.
 
-A layer that mixes rows, that keeps a state which rows change, or that draws random numbers for all rows at once would let one
-row change what others add. Those that are known to do it are refused by name; `row_independence.py` tries the rest.
+A layer that mixes rows, that keeps a state which rows change, or that draws random numbers for all rows at once would let
+one row change what others add. Those that are known to do it are refused by name; `row_independence.py` tries the rest.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ Theorem. The weights are (epsilon, delta)-differentially private, under the prem
 Proof. The plan is fixed by public facts. All that training sees of rows are the releases of `SampledRelease`, each dominated
 by its pair, and n; `sampled_price.py` adds them up. The rest is post-processing: no line of it asks how large a sample was.
 
-What a ledger stores are the weights at the end, not the steps: these would be megabytes, and floats of another processor would
-make other weights of them. Nothing depends on the data otherwise: no early stop, no choice of a rate.
+What a ledger stores are the weights at the end, not the steps: these would be megabytes, and floats of another processor
+would make other weights of them. Nothing depends on the data otherwise: no early stop, no choice of a rate.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from dither.query.features import Features
 
 MOMENTUM = 0.8
 LARGEST_WEIGHT = 2.0**10
+RATE_BY_NOISE, RATES = 0.05, (0.02, 1.0)
 MOST_STEPS, MOST_SLACK = 100_000, 2**20
 LEAST_RATE = Fraction(1, 10**6)
 
@@ -65,7 +66,7 @@ class PrivateSGD(PrivateClassifier):
         rate: the probability with which each person is in a sample, at each step; 1 takes all rows.
         steps: how many there are.
         clip: gradients of rows are shortened to this L2 norm.
-        learning_rate: of the steps.
+        learning_rate: of the steps; left out, a rule says it: the less noise there is to the gradients, the longer they are.
         slack: how far one row may move what other rows add, in steps of 2^-14 of the clip; it is paid for in noise.
         chunk: how many rows torch is given at once. 1 keeps rows apart altogether, and is slow.
         unit: whom it protects.
@@ -82,11 +83,11 @@ class PrivateSGD(PrivateClassifier):
 
     Example:
         >>> from dither.learn import PrivateSGD
-        >>> model = PrivateSGD(epsilon=1, delta="1e-6", bounds=(0, 16), classes=range(10), rate="0.2", steps=50)
+        >>> model = PrivateSGD(epsilon=1, delta="1e-6", bounds=(0, 16), classes=list(range(10)))
         >>> print(model.quote(1500, 64))
         Model      PrivateSGD
         Price      (ε = 1, δ = 1e-06) (add/remove one person)
-        Expect     ...
+        Expect     noise is felt at this size: try LogisticRegression first, unless classes are far from linear
     """
 
     _by_person: ClassVar[bool] = True
@@ -106,7 +107,7 @@ class PrivateSGD(PrivateClassifier):
         rate: NumberLike = "0.25",
         steps: int = 60,
         clip: float = 1.0,
-        learning_rate: float = 1.0,
+        learning_rate: float | None = None,
         slack: int = 64,
         chunk: int = 64,
         unit: UnitLike = "add/remove one person",
@@ -140,7 +141,7 @@ class PrivateSGD(PrivateClassifier):
         facts = super()._facts(cells, labels)
         return evolve(facts, price=self._priced(facts)[0])
 
-    def _settings(self) -> tuple[float, float, int, int]:
+    def _settings(self) -> tuple[float, float | None, int, int]:
         """clip, learning rate, slack and chunk, read."""
         chunk = integer(self.chunk, name="chunk", least=1)
         slack = integer(self.slack, name="slack", least=0)
@@ -149,7 +150,9 @@ class PrivateSGD(PrivateClassifier):
         if slack > MOST_SLACK:
             raise NumberError("slack", slack, f"the clip itself is {LENGTH} steps", "slack=64")
         clip = read_setting(self.clip, "clip", 1e-6, 1e6, "clip=1.0")
-        return clip, read_setting(self.learning_rate, "learning_rate", 1e-9, 1e6, "learning_rate=1.0"), slack, chunk
+        if self.learning_rate is None:
+            return clip, None, slack, chunk
+        return clip, read_setting(self.learning_rate, "learning_rate", 1e-9, 1e6, "learning_rate=0.3"), slack, chunk
 
     def _priced(self, facts: Facts) -> tuple[Any, SamplePlan]:
         rate, steps = rational(self.rate, name="rate"), integer(self.steps, name="steps", least=1)
@@ -178,8 +181,10 @@ class PrivateSGD(PrivateClassifier):
     def _trained(self, facts: Facts, release: SampledRelease, plan: SamplePlan) -> NDArray[np.float32]:
         """The mean of the weights of the second half of the steps."""
         network, gradients = self._network(facts)
-        clip, learning_rate, _, _ = self._settings()
+        clip, stated, _, _ = self._settings()
         n, _ = released_count(facts, release)
+        noise = relative_noise(facts, plan, n, gradients.size)
+        learning_rate = float(np.clip(RATE_BY_NOISE / noise, *RATES)) if stated is None else stated
         scale = clip / LENGTH / (float(plan.rate) * n)
         weights = flat_weights(network)
         speed, total, counted = np.zeros(gradients.size), np.zeros(gradients.size), 0
@@ -240,17 +245,15 @@ class PrivateSGD(PrivateClassifier):
 
     def _made_of(self) -> str:
         size, plan = self.released_[0].size, self._priced(self.facts_)[1]
-        return f"{plan.steps} noisy sums of gradients of {size:,} weights, each on a sample; the weights are made of them alone"
+        return f"{plan.steps} noisy sums of gradients, each on a sample; the {size:,} weights are made of them alone"
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         plan = self._priced(facts)[1]
-        weights = self._weight_count(facts)
-        times = facts.rows_per_person / (float(plan.rate) * n)
-        noise = float(plan.multiplier2) ** 0.5 * times * (weights / plan.steps) ** 0.5
-        if noise > 2:
-            return ["noise exceeds signal at this size: hardly better than chance; NearestCentroid or a forest does better"]
+        noise = relative_noise(facts, plan, n, self._weight_count(facts))
         if noise > 0.5:
-            return ["noise is felt at this size: LogisticRegression does better unless classes are far from linear"]
+            return ["noise exceeds signal at this size: hardly better than chance; NearestCentroid or a forest does better"]
+        if noise > 0.1:
+            return ["noise is felt at this size: try LogisticRegression first, unless classes are far from linear"]
         return ["noise is small beside the signal at this size: a network can show what it has over a linear model"]
 
     def _weight_count(self, facts: Facts) -> int:
@@ -258,6 +261,12 @@ class PrivateSGD(PrivateClassifier):
         if self.network is None:
             return HIDDEN * (facts.width + 1 + len(facts.classes)) + len(facts.classes)
         return int(flat_weights(read_network(self.network, facts.width, len(facts.classes))).size)
+
+
+def relative_noise(facts: Facts, plan: SamplePlan, n: float, weights: int) -> float:
+    """The length of the noise of the mean of all steps, in clips: for rules of thumb."""
+    one = float(plan.multiplier2) ** 0.5 * facts.rows_per_person / (float(plan.rate) * n)
+    return one * float(weights / plan.steps) ** 0.5
 
 
 def _inputs(rows: Rows, facts: Facts) -> NDArray[np.float32]:

@@ -27,13 +27,13 @@ from dither.learn.base.cells import Integers
 from dither.learn.networks.lattice_gradients import LatticeGradients
 from dither.learn.networks.modules import flat_weights
 
-MOST_ROWS = 48  # that are made up: at least one chunk and a part of another where chunks are small
+MOST_NUMBERS = 2**24  # of gradients of made-up rows: more than a chunk of them where the network is not large
 WAYS = "layers that look at one row alone, a larger slack, or chunk=1"
 
 
 def check_network(network: Any, gradients: LatticeGradients, *, width: int, classes: int, slack: int) -> int:
     """How far one made-up row moved what others add, in steps; refused where it is more than the slack."""
-    inputs, labels = made_up_rows(width, classes, min(MOST_ROWS, gradients.chunk + gradients.chunk // 2 + 1))
+    inputs, labels = made_up_rows(width, classes, _count(gradients))
     start = flat_weights(network)
     buffers = [value.clone() for value in network.buffers()]
     _check_output(network, inputs, classes)
@@ -52,6 +52,10 @@ def check_network(network: Any, gradients: LatticeGradients, *, width: int, clas
         why = f"one row moved what others add by {worst} steps of the lattice, and the slack is {slack}"
         raise DataError("network", type(network).__name__, why, WAYS)
     return worst
+
+
+def _count(gradients: LatticeGradients) -> int:
+    return max(3, min(gradients.chunk + gradients.chunk // 2 + 1, MOST_NUMBERS // gradients.size))
 
 
 def largest_move(gradients: LatticeGradients, weights: NDArray[np.float32], inputs: Any, labels: Integers) -> int:

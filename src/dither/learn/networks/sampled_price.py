@@ -4,7 +4,7 @@
     z        the noise multiplier: the deviation of the noise of a step over what one person can move its sum by
     c        mu^2 of the number of rows, if that is released too
 
-Theorem 1. Let people come or go. The number of rows at c and T steps at z, each on a Poisson sample of rate q of its own, are
+Theorem 1. Let people come or go. The number of rows at c and T steps at z, each on a Poisson sample of its own, are
 together (epsilon, delta)-differentially private where the composition of `NormalPair(c)` and T times the sampled normal pair
 of mu = 1/z is: `Loss.delta`, a certified upper bound, in both orders of the neighbours.
 
