@@ -1,4 +1,4 @@
-"""Gradients of rows on the lattice: exact norms and sums for hostile rows, weights and gradients; networks that are refused."""
+"""Gradients of rows on the lattice: exact norms and sums for hostile rows, weights, gradients; networks that are refused."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_the_clip_scales_and_the_direction_stays():
     assert abs(small).max() < 1  # far below a step
     _, found = gradients(clip=1e-6)
     rows = found.rows(flat_weights(network), inputs, labels).astype(float)
-    leaves = [value for value in network.parameters()]
+    leaves = list(network.parameters())
     for place in range(5):
         network.zero_grad()
         scores = network(torch.from_numpy(inputs[place : place + 1]))

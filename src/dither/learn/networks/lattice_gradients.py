@@ -27,9 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.extras import needs
 from dither.learn.base.cells import Integers
-from dither.learn.networks.modules import trained_names
+from dither.learn.networks.modules import torch_library, trained_names
 
 BITS = 14
 LENGTH = 2**BITS
@@ -41,8 +40,7 @@ class LatticeGradients:
     """Sums of gradients of the cross-entropy of a network, row by row."""
 
     def __init__(self, network: Any, *, clip: float, chunk: int) -> None:
-        with needs("dither[torch]"):
-            import torch
+        torch = torch_library()
         assert 1 <= chunk <= MOST_CHUNK, "sums of a chunk are exact"
         self._torch, self._network, self._clip, self.chunk = torch, network, clip, chunk
         self._names = trained_names(network)

@@ -20,10 +20,16 @@ MOST_WEIGHTS = 2**22
 WAYS = "torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2)); GroupNorm or LayerNorm"
 
 
-def read_network(network: Any, width: int, classes: int) -> Any:
-    """A copy of the network, or a small one for `width` inputs; refused where rows would not stay apart."""
+def torch_library() -> Any:
+    """torch, where it is installed; it is slow to load, and nothing else of dither needs it."""
     with needs("dither[torch]"):
         import torch
+    return torch
+
+
+def read_network(network: Any, width: int, classes: int) -> Any:
+    """A copy of the network, or a small one for `width` inputs; refused where rows would not stay apart."""
+    torch = torch_library()
     if network is None:
         return default_network(width, classes)
     if not isinstance(network, torch.nn.Module):
@@ -46,8 +52,7 @@ def read_network(network: Any, width: int, classes: int) -> Any:
 
 def _reason(layer: Any) -> str | None:
     """Why a layer is refused; None where nothing is known against it."""
-    import torch
-
+    torch = torch_library()
     kinds = torch.nn.modules
     if isinstance(layer, kinds.batchnorm._NormBase) and (
         isinstance(layer, kinds.batchnorm._BatchNorm) or layer.track_running_stats
@@ -65,8 +70,7 @@ def _reason(layer: Any) -> str | None:
 
 def default_network(width: int, classes: int) -> Any:
     """One hidden layer; the weights at the start are public, and the same on every machine."""
-    import torch
-
+    torch = torch_library()
     rng = np.random.default_rng(0)
     empty = torch.nn.utils.skip_init  # no draw of torch's own random numbers
     first, last = empty(torch.nn.Linear, width, HIDDEN), empty(torch.nn.Linear, HIDDEN, classes)
@@ -93,8 +97,7 @@ def flat_weights(network: Any) -> NDArray[np.float32]:
 
 def with_weights(network: Any, weights: NDArray[np.float32]) -> Any:
     """The network with these weights in place of its own, for predictions."""
-    import torch
-
+    torch = torch_library()
     found, at = dict(network.named_parameters()), 0
     with torch.no_grad():
         for name in trained_names(network):

@@ -34,7 +34,7 @@ from dither.learn.base.row_count import released_count
 from dither.learn.base.rows import Rows, one_hot
 from dither.learn.base.targets import ClassesLike
 from dither.learn.networks.lattice_gradients import LENGTH, MOST_CHUNK, LatticeGradients
-from dither.learn.networks.modules import HIDDEN, flat_weights, read_network, with_weights
+from dither.learn.networks.modules import HIDDEN, flat_weights, read_network, torch_library, with_weights
 from dither.learn.networks.row_independence import check_network
 from dither.learn.networks.sampled_price import SamplePlan, read_sampled_price
 from dither.learn.networks.sampled_release import SampledRelease
@@ -234,8 +234,7 @@ class PrivateSGD(PrivateClassifier):
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of `classes_`, for each row of `X`, which is asked about alone."""
         rows = self._predicted(X)
-        import torch  # it was there at the fit
-
+        torch = torch_library()
         found = np.zeros((rows.count, len(self.classes_)))
         with torch.no_grad():
             for place, row in enumerate(_inputs(rows, self.facts_)):  # of several at once, one might change another's bits

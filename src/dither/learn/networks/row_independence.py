@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dither.errors import DataError
 from dither.learn.base.cells import Integers
 from dither.learn.networks.lattice_gradients import LatticeGradients
-from dither.learn.networks.modules import flat_weights
+from dither.learn.networks.modules import flat_weights, torch_library
 
 MOST_NUMBERS = 2**24  # of gradients of made-up rows: more than a chunk of them where the network is not large
 WAYS = "layers that look at one row alone, a larger slack, or chunk=1"
@@ -85,8 +85,7 @@ def made_up_rows(width: int, classes: int, count: int) -> tuple[NDArray[np.float
 
 
 def _check_output(network: Any, inputs: NDArray[np.float32], classes: int) -> None:
-    import torch
-
+    torch = torch_library()
     try:
         with torch.no_grad():
             shape = tuple(network(torch.from_numpy(inputs[:1].copy())).shape)

@@ -21,6 +21,8 @@ How large a sample was is never told: the time of a step, which it decides, is n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dither.learn.base.cells import Integers
@@ -48,7 +50,7 @@ class SampledRelease(Release):
         true = np.asarray(statistic(poisson_sample(self._rows, self._coin)))
         assert true.dtype == np.int64, "a statistic is an array of whole numbers"
         assert true.shape == (size,), "a statistic has the shape that was declared"
-        noise = np.asarray(self._noise.sample(size))
+        noise: Any = np.asarray(self._noise.sample(size))
         if noise.dtype == np.int64:
             return true + noise
         return np.clip(true.astype(object) + noise, -FAR, FAR).astype(np.int64)  # a draw that does not fit 64 bits
