@@ -115,7 +115,7 @@ def test_the_step_is_divided_by_the_expected_size(monkeypatch):
     network, gradients = one._network(facts)
     cells = private_sgd.Cells(tuple(X.T), None, len(X))
     rows = one._rows(cells, y, None, facts)
-    total = gradients.sums(start, private_sgd._inputs(rows, facts), rows.labels)
+    total = gradients.sums(start, private_sgd.row_inputs(rows, facts), rows.labels)
     assert (weights(one) == (start - 0.5 * 2.0 / LENGTH / 50 * total).astype(np.float32)).all()
     assert network is not one.network_
     monkeypatch.setattr(private_sgd, "SampledRelease", Fixed)

@@ -7,17 +7,18 @@
 Theorem. sum v^2 <= 4^14 for every row whatsoever, in whole numbers, and the sum over the rows of a sample is exact in any
 order. So one row adds a vector of L2 norm at most 2^14 to what the others add.
 
-Proof. A float that was truncated is a whole number, an infinity or NaN. Of each tensor of weights the norm n of v is taken
-in doubles: with S the sum of squares, n^2 is off by less than S 2^-50. If S < 2^49 the nearest integer to n^2 is S itself:
-squares of whole numbers below 2^53 add up exactly in any order. Otherwise it is above 2^48, and NaN compares as false: both
-are refused, as is a total of these above 4^14. A row that is refused counts as zeros. Of the others |v_j| <= 2^14, so floats
-add up 512 of them exactly (2^23 < 2^24), and doubles and 64-bit integers add the rest.
+Proof. A float that was truncated is a whole number, an infinity or NaN. Let S be the sum of squares of at most 2^12 whole
+numbers and s the square of their norm as floats have it: in whatever order, a term is rounded 2^12 + 3 times at most, each
+time by a part of 2^-24, so S <= s (1 + 2^-11). A row counts if these add up to no more than 4^14; infinities and NaN compare
+as false. Otherwise it counts as zeros. Of a row that counts |v_j| <= 2^14, so floats add up 512 of them exactly, in
+any order (2^23 < 2^24), and 64-bit integers the rest.
 
 What is *not* proved is that g does not depend on the other rows of a chunk: kernels of floats may round in another way at
 another place (`row_independence.py`).
 
 Rows are taken in chunks of one shape, the last one filled up with zeros that are not added: a kernel never sees another
-shape. The 2^-9 is for the norm of g in floats: rounding alone makes no row of up to 2^15 weights too long.
+shape. The 2^-9 is for the norm of g in floats, and for the 2^-11 above: no row becomes zeros by rounding alone, up to 2^15
+weights.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.learn.base.cells import Integers
+from dither.learn.base.cells import Floats, Integers
 from dither.learn.networks.modules import torch_library, trained_names
 
 BITS = 14
 LENGTH = 2**BITS
 SPARE = 1 - 2.0**-9
 MOST_CHUNK = 512
+BLOCK, GROWTH = 2**12, 1 + 2.0**-11
 
 
 class LatticeGradients:
@@ -43,6 +45,7 @@ class LatticeGradients:
         torch = torch_library()
         assert 1 <= chunk <= MOST_CHUNK, "sums of a chunk are exact"
         self._torch, self._network, self._clip, self.chunk = torch, network, clip, chunk
+        self._rooms: dict[int, Any] = {}
         self._names = trained_names(network)
         found = dict(network.named_parameters())
         self._shapes = [tuple(found[name].shape) for name in self._names]
@@ -59,14 +62,14 @@ class LatticeGradients:
         """The sum of v over rows, flat."""
         total = np.zeros(self.size, dtype=np.int64)
         for parts, real in self._chunks(weights, inputs, labels):
-            here = self._torch.cat([part[:real].sum(0) for part in parts])  # floats, exact below 2^24
-            total += here.to(self._torch.int64).numpy()
+            here = [part[:real].sum(axis=0, dtype=np.float32) for part in parts]  # exact below 2^24
+            total += np.concatenate(here).astype(np.int64)
         return total
 
     def rows(self, weights: NDArray[np.float32], inputs: NDArray[np.float32], labels: Integers) -> Integers:
         """v of each row: what `sums` adds up."""
         found = [
-            self._torch.cat([part[:real] for part in parts], dim=1).to(self._torch.int64).numpy()
+            np.concatenate([part[:real] for part in parts], axis=1).astype(np.int64)
             for parts, real in self._chunks(weights, inputs, labels)
         ]
         return np.concatenate([np.zeros((0, self.size), dtype=np.int64), *found])
@@ -87,16 +90,31 @@ class LatticeGradients:
             found = self._by_row(named, torch.from_numpy(vectors), torch.from_numpy(classes))
             yield self._whole([found[name].detach().reshape(chunk, -1) for name in self._names]), real
 
-    def _whole(self, parts: list[Any]) -> list[Any]:
-        """v of gradients g, given by tensors of weights."""
+    def _room(self, place: int, like: Any) -> Any:
+        """Memory for v of one tensor of weights; the next chunk has the same: new pages would take half of the time."""
+        if place not in self._rooms or self._rooms[place].shape != like.shape:
+            self._rooms[place] = self._torch.empty(tuple(like.shape), dtype=self._torch.float32)
+        return self._rooms[place]
+
+    def _whole(self, parts: list[Any]) -> list[NDArray[np.float32]]:
+        """v of gradients g, given by tensors of weights; valid until the next call."""
         torch = self._torch
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(part, dim=1) for part in parts]), dim=0)
         factor = (LENGTH * SPARE / torch.clamp(norm, min=self._clip))[:, None]  # clamp keeps NaN
-        whole = [(part * factor).trunc_() for part in parts]
-        square = torch.zeros(len(factor), dtype=torch.float64)
-        for part in whole:
-            square += torch.linalg.vector_norm(part, dim=1, dtype=torch.float64).square().round()
-        kept = square <= LENGTH**2
-        if not bool(kept.all()):
-            whole = [torch.where(kept[:, None], part, 0.0) for part in whole]
+        whole = []
+        for place, part in enumerate(parts):
+            scaled = torch.mul(part, factor, out=self._room(place, part)).numpy()
+            whole.append(np.trunc(scaled, out=scaled))  # ten times as fast as torch's
+        kept = self._squares(whole) <= LENGTH**2
+        if not kept.all():
+            whole = [np.where(kept[:, None], part, np.float32(0)) for part in whole]
         return whole
+
+    def _squares(self, whole: list[NDArray[np.float32]]) -> Floats:
+        """What the squares of the norms of rows are at most."""
+        torch, total = self._torch, np.zeros(len(whole[0]))
+        for part in whole:
+            for start in range(0, part.shape[1], BLOCK):
+                norm = torch.linalg.vector_norm(torch.from_numpy(part[:, start : start + BLOCK]), dim=1)
+                total += norm.numpy().astype(np.float64) ** 2 * GROWTH
+        return total

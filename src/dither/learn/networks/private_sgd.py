@@ -191,7 +191,7 @@ class PrivateSGD(PrivateClassifier):
         for step in range(plan.steps):
 
             def statistic(rows: Rows, weights: NDArray[np.float32] = weights) -> Integers:
-                return gradients.sums(weights, _inputs(rows, facts), rows.labels)
+                return gradients.sums(weights, row_inputs(rows, facts), rows.labels)
 
             speed = MOMENTUM * speed + scale * release.step(statistic, gradients.size)
             moved = np.clip(np.nan_to_num(weights - learning_rate * speed), -LARGEST_WEIGHT, LARGEST_WEIGHT)
@@ -237,7 +237,9 @@ class PrivateSGD(PrivateClassifier):
         torch = torch_library()
         found = np.zeros((rows.count, len(self.classes_)))
         with torch.no_grad():
-            for place, row in enumerate(_inputs(rows, self.facts_)):  # of several at once, one might change another's bits
+            for place, row in enumerate(
+                row_inputs(rows, self.facts_)
+            ):  # of several at once, one might change another's bits
                 found[place] = self.network_(torch.from_numpy(row[None].copy()))[0].double().numpy()
         powers = np.exp(found - found.max(axis=1, keepdims=True, initial=-np.inf))
         return powers / powers.sum(axis=1, keepdims=True)
@@ -268,7 +270,7 @@ def relative_noise(facts: Facts, plan: SamplePlan, n: float, weights: int) -> fl
     return one * float(weights / plan.steps) ** 0.5
 
 
-def _inputs(rows: Rows, facts: Facts) -> NDArray[np.float32]:
+def row_inputs(rows: Rows, facts: Facts) -> NDArray[np.float32]:
     """Rows as a network is given them, each from its own cells."""
     vectors: Floats = one_hot(rows, facts.columns)
     return vectors.astype(np.float32)
