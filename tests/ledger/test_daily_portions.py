@@ -391,7 +391,7 @@ def test_a_charge_of_today_that_was_changed_is_found(small):
         number, record = link.execute(first).fetchone()
         forged = record.replace(
             '"time":', '"time":-'
-        )  # dated long ago, with the hash that belongs to it: all without the key
+        )  # dated long ago; its hash too: none needs the key
         link.execute("UPDATE entries SET record = ?, hash = ? WHERE number = ?", (forged, digest(forged), number))
         link.commit()
     with pytest.raises(TamperError):
