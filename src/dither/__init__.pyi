@@ -9,6 +9,7 @@ from dither import testing as testing
 from dither.channels.channel import Channel as Channel
 from dither.channels.optimal.optimal import Optimal as Optimal
 from dither.channels.optimal.optimal import optimal as optimal
+from dither.client.connect import connect as connect
 from dither.ledger.entries.receipt import Receipt as Receipt
 from dither.ledger.ledger import Ledger as Ledger
 from dither.mechanisms import accuracy as accuracy
@@ -63,5 +64,7 @@ from dither.query.owner.create_ledger import create_ledger as create_ledger
 from dither.query.policy.policy import Policy as Policy
 from dither.query.protect import protect as protect
 from dither.query.quote import Quote as Quote
+from dither.query.sample.sample_dataset import sample_dataset as sample_dataset
+from dither.query.sample.sample_rows import sample_rows as sample_rows
 
 __version__: str

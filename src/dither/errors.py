@@ -19,6 +19,7 @@ DitherError
 ├── ReleaseError (also a RuntimeError) a question failed after data was touched: charged, and the cause is not told
 ├── LedgerError (also a RuntimeError)  the ledger cannot be read or kept
 │   └── TamperError                    the ledger is not what it was: changed, cut or put back
+├── GatewayError (also a RuntimeError) a gateway cannot be reached, does not take the token, or replies what is no answer
 └── BrokenPromise (also an AssertionError) a check found that a mechanism does not do what it says
 
 NotPrivateWarning (a UserWarning)      noise comes from a seed: whoever knows the seed can take it away again
@@ -38,6 +39,7 @@ __all__ = [
     "DataError",
     "DitherError",
     "EntropyError",
+    "GatewayError",
     "GuaranteeError",
     "InProgressError",
     "InputError",
@@ -177,6 +179,10 @@ class LedgerError(DitherError, RuntimeError):
 
 class TamperError(LedgerError):
     """The ledger is not what it was: an entry changed, the end was cut, or an older copy was put back."""
+
+
+class GatewayError(DitherError, RuntimeError):
+    """A gateway cannot be reached, does not take the token, has too much to do, or replies what is no answer."""
 
 
 class BrokenPromise(DitherError, AssertionError):  # noqa: N818 - it is what happened

@@ -13,6 +13,7 @@ import dither
 from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, NumberError, QuestionError, ReleaseError
 from dither.query import counts
 from dither.query.engines.duckdb.run import Opened
+from tests.ledger.clocks import set_clock
 from tests.query.clinics import clinic, ledger, visits
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -298,3 +299,20 @@ def test_a_panic_tells_as_little_as_any_failure(tmp_path, monkeypatch, capfd):
     with pytest.raises(ReleaseError):
         clinic(tmp_path).quote(COUNT, epsilon="0.5").release()
     assert "alice" not in "".join(capfd.readouterr())
+
+
+def test_a_portion_of_a_day_is_kept_by_every_kind_of_quote(tmp_path, monkeypatch):
+    with set_clock(monkeypatch, None):
+        data = clinic(tmp_path, budget=dither.pure(5))
+        data.ledger.share("ana", dither.pure(4))
+        how = {"analyst": "ana", "daily": dither.pure(1)}
+        first = data.quote(COUNT, epsilon="0.6").release(**how)
+        with pytest.raises(BudgetError, match="the portion of this day of ana has 40"):
+            data.quote([COUNT], epsilon="0.5").release(**how)
+        data.quote([COUNT], epsilon="0.4").release(**how)
+        with pytest.raises(BudgetError, match="the portion of this day"):
+            data.quote(COUNT, epsilon="0.1").release(**how)
+        again = data.quote(COUNT, epsilon="0.6").release(**how)
+        assert (again.receipt.number, again["n"]) == (first.receipt.number, first["n"])  # free, although it is used up
+        data.quote("SELECT DISTINCT ward FROM visits").release(**how)
+        assert data.ledger.remaining("ana").totals()[0] == 1

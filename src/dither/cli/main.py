@@ -32,6 +32,11 @@ class Commands(LazyGroup):
         ),
         "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
         "local": Home("dither.cli.local", "Surveys among people who trust nobody."),
+        "mcp": Home(
+            "dither.cli.mcp",
+            "Tools for a model that asks a gateway (Model Context Protocol): price first, within the share of its token.",
+        ),
+        "token": Home("dither.cli.token", "Who may ask a gateway: make a token, look at all, let one end."),
         "policy": Home("dither.cli.policy", "What is protected, and how: draft a policy, check one."),
     }
 

@@ -26,6 +26,7 @@ from dither.ledger.entries import decisions as charge
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import BudgetLike
 from dither.ledger.entries.charge_request import ChargeRequest, QuestionLike, read_lease, read_request
+from dither.ledger.entries.daily_portions import read_portion
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.texts import plain_text, read_name
 from dither.ledger.entries.unused_receipts import begin_refund, break_seal, in_doubt, seal
@@ -187,6 +188,7 @@ class Ledger(LedgerOwner):
         text: str = "",
         door: str = "",
         unprotected: str = "",
+        daily: Guarantee | None = None,
     ) -> Receipt:
         """Charge for a question; or give the receipt, and the stored answer, of the same question asked before.
 
@@ -201,19 +203,22 @@ class Ledger(LedgerOwner):
             text: the question as it was asked, for the history.
             door: the way by which it came, for the history.
             unprotected: what the guarantee does not cover, in words, for the receipt and the history.
+            daily: the most that the analyst may spend of her share in one UTC day; never a refill of it.
 
         Raises:
-            BudgetError: less is left of the budget, or of the analyst's share, than the price.
+            BudgetError: less is left of the budget, of the analyst's share, or of its daily portion, than the price.
             GuaranteeError, NumberError, UnitError: the budget does not count such a guarantee.
             ConflictError: another policy is in force, the key stands for another question, or there is no such share.
             InProgressError: somebody else computes this answer now.
             LedgerError: the ledger cannot be written; nothing is granted.
         """
-        seconds = read_lease(lease)
+        seconds, most = read_lease(lease), None if daily is None else read_portion(daily, self.budget)
         told: dict[str, Any] = {"data_version": data_version, "analyst": analyst, "key": idempotency_key}
         told |= {"text": text, "door": door, "unprotected": unprotected}
         asked = read_request(self.budget, guarantee, question, in_force=self.policy_hash, policy_hash=policy_hash, **told)
-        granted: charge.Grant = self._decide(asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds))
+        granted: charge.Grant = self._decide(
+            asked.queries, lambda page: charge.reserve(page, self.budget, asked, seconds, most)
+        )
         if granted.last.kind == "reserved" and granted.last.number == granted.number:
             seal(self.identity, granted.number)
         return self._receipt(asked, granted)

@@ -11,6 +11,7 @@ from dither.errors import ConflictError, DataError, DitherError
 from dither.ledger.access_log import AccessLog
 from dither.ledger.entries import shares as shared
 from dither.ledger.entries.budget import Remaining
+from dither.ledger.entries.daily_portions import RemainingToday, read_portion, spent_today
 from dither.ledger.entries.entry import Entry, Head, digest
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.texts import read_name
@@ -20,6 +21,7 @@ from dither.ledger.storage.database import BATCH, EntryRow, batch
 from dither.ledger.verify import Verification, verify
 from dither.numeric.number import integer
 from dither.privacy.budget.filter import Filter, Spent
+from dither.privacy.guarantee.guarantee import Guarantee
 
 MOST_ENTRIES = 2**31 - 1
 
@@ -41,6 +43,18 @@ class LedgerReader:
             if own is None:
                 raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
             return Remaining(shared.share_spent(page, own))
+
+    @property
+    def shared_out(self) -> bool:
+        """Whether all who ask need a share."""
+        with self.handle.reading() as page:
+            return page.state.shares
+
+    def remaining_today(self, analyst: str, daily: Guarantee) -> RemainingToday:
+        """What is left today of the portion `daily` of the share of `analyst`, and when the next portion begins."""
+        name, portion = read_name(analyst, "analyst"), read_portion(daily, self.budget)
+        with self.handle.reading() as page:
+            return spent_today(page, name, portion)
 
     def explain(self, receipt: Receipt, *, details: bool = False) -> str:
         """A `receipt` in words: what was charged, and what was left after it; with `details`, as the budget counts it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import SupportsIndex
 
 from dither.arguments import argument_errors
@@ -101,8 +102,7 @@ def gaussian_classical(epsilon: NumberLike, delta: NumberLike, *, l2_sensitivity
     if target >= 1:
         raise GuaranteeError("epsilon", epsilon, "the classical formula is proved below 1 only", "calibrate.gaussian")
     reach = rational(l2_sensitivity, name="l2_sensitivity", positive=True)
-    inside = Fraction(5, 4) / lost
-    return _finite(certify(lambda: (2 * to_ball(inside).log()).sqrt() * to_ball(reach) / target.ball()).upper)
+    return _finite(certify(lambda: (2 * to_ball(Fraction(5, 4) / lost).log()).sqrt() * to_ball(reach) / target.ball()).upper)
 
 
 @argument_errors
@@ -184,8 +184,7 @@ def largest_rho(epsilon: Number, delta: Fraction) -> Fraction:
     """
     if epsilon == 0 or delta == 0:
         return Fraction(0)
-    high = float(_finite(epsilon.bounds().upper))
-    return largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, 0.0, high)
+    return _largest_rho(epsilon, delta, repr(epsilon))  # ln(9) is 2 ln(3), but balls of both may end a bit apart
 
 
 @argument_errors
@@ -281,8 +280,12 @@ def largest_shuffled(
         2.3
     """
     amplify.shuffled(1, people, answers=answers)  # refuses bad counts now
-    inverse = least_noise(lambda x: amplify.shuffled(Number(1 / x), people, answers=answers), epsilon, delta)
-    return 1 / inverse
+    return 1 / least_noise(lambda x: amplify.shuffled(Number(1 / x), people, answers=answers), epsilon, delta)
+
+
+@lru_cache(maxsize=256)  # whoever opens a ledger asks for the same, and so do questions at one price
+def _largest_rho(epsilon: Number, delta: Fraction, spelled: str) -> Fraction:
+    return largest(lambda rho: Fraction(zcdp(rho).delta(epsilon)) <= delta, 0.0, float(_finite(epsilon.bounds().upper)))
 
 
 def _finite(value: float) -> Fraction:
@@ -292,7 +295,6 @@ def _finite(value: float) -> Fraction:
 
 
 def _some_delta(delta: NumberLike) -> Fraction:
-    value = read_delta(delta)
-    if value == 0:
+    if (value := read_delta(delta)) == 0:
         raise NumberError("delta", delta, "Gaussian noise has no epsilon with delta = 0", "a small delta such as '1e-6'")
     return value

@@ -155,6 +155,8 @@ class Batch:
         threads: int | None = None,
         progress: Progress | None = None,
         wait: float = WAIT,
+        daily: Guarantee | None = None,
+        door: str = "",
     ) -> BatchAnswer:
         """Charge the ledger once, then ask all. The same batch under the same policy and data version is free.
 
@@ -165,16 +167,19 @@ class Batch:
             progress: called with the part of the reading that is done, from 0 to 1, several times a second; always with 0
                 where the engine does not tell it (PostgreSQL).
             wait: seconds that the same answer is waited for while somebody else computes it.
+            daily: the most that the analyst may spend of her share in one UTC day.
+            door: the way by which it came, for the history.
 
         Raises:
-            BudgetError: what is left of the budget, or of the analyst's share, is less than the price.
+            BudgetError: what is left of the budget, of the analyst's share or of its daily portion is less than the price.
             ConflictError: another policy is in force, or the key stands for another question.
             DataError: the source does not fit the policy, or an argument is of the wrong kind.
             InProgressError: somebody else still computes this answer.
             ReleaseError: it failed after data was read; the charge stays.
         """
-        how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
-        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how, wait=wait)
+        how: dict[str, Any] = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads}
+        how |= {"progress": progress, "wait": wait, "daily": daily, "door": door}
+        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
 
     def __len__(self) -> int:
         return len(self.offers)

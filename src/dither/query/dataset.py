@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from operator import index
 from pathlib import Path
 from typing import SupportsIndex, Unpack, overload
@@ -30,6 +31,7 @@ from dither.query.pricing.ask import (
     Terms,
     Way,
 )
+from dither.query.pricing.offer_cache import OfferCache
 from dither.query.public_constants import with_public_constants
 from dither.query.public_quote import public_quote
 from dither.query.quote import Quote, make_quote
@@ -129,7 +131,21 @@ class Dataset(Holdings):
         if found is not None:
             return found
         text = with_public_constants(as_sql(sql), self)
-        return free_quote(text, self) or make_quote(Ask(text=text, **terms), self)
+        ask = Ask(text=text, **terms)
+        known = self._offers.find(ask, self.ledger.budget)
+        if known is not None:
+            return Quote(known, self, ask)
+        free = free_quote(text, self)
+        if free is not None:
+            return free
+        made = make_quote(ask, self)
+        self._offers.keep(ask, made.offer)
+        return made
+
+    @cached_property
+    def _offers(self) -> OfferCache:
+        """Those that were made lately. Policy, ledger and sources of a dataset never change."""
+        return OfferCache()
 
     def plan(self, questions: PlanLike, *, analyst: str | None = None) -> BudgetPlan:
         """What questions cost together over a year, what is left, what does not fit and what would. Costs nothing.

@@ -15,6 +15,7 @@ from dither.query.engines.choose import choose_engine
 from dither.query.engines.engine import Engine, TableSource
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import Table
+from dither.query.sources.postgres_catalogue import is_address
 from dither.query.sources.source import Source
 
 
@@ -36,7 +37,8 @@ class Holdings:
     def engine_words(self) -> list[str]:
         """What a quote says of the engine: nothing where it is certified."""
         told = None if self.policy.engine is None else self.policy.engine.uncertified
-        read = any(source.engine == "postgresql" for source in self.sources.values())
+        stated = [table.source or "" for table in self.policy.tables]  # also where sources are left out, for quotes alone
+        read = any(source.engine == "postgresql" for source in self.sources.values()) or any(map(is_address, stated))
         return [f"Engine     {told}"] if read and told else []
 
     @cached_property

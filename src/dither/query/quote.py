@@ -148,6 +148,8 @@ class Quote:
         threads: int | None = None,
         progress: Progress | None = None,
         wait: float = WAIT,
+        daily: Guarantee | None = None,
+        door: str = "",
     ) -> Answer:
         """Charge the ledger, then ask. The same question under the same policy and data version is answered for free.
 
@@ -158,16 +160,18 @@ class Quote:
             progress: called with the part of the reading that is done, from 0 to 1, several times a second; always with 0
                 where the engine does not tell it (PostgreSQL).
             wait: seconds that the same answer is waited for while somebody else computes it.
+            daily: the most that the analyst may spend of her share in one UTC day.
+            door: the way by which it came, for the history.
 
         Raises:
-            BudgetError: what is left of the budget, or of the analyst's share, is less than the price.
+            BudgetError: what is left of the budget, of the analyst's share or of its daily portion is less than the price.
             ConflictError: another policy is in force, or the key stands for another question.
             DataError: the source does not fit the policy, or an argument is of the wrong kind.
             InProgressError: somebody else still computes this answer.
             ReleaseError: it failed after data was read; the charge stays.
         """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
-        return release(self.offer, self.holdings, **how, wait=wait)
+        return release(self.offer, self.holdings, **how, wait=wait, daily=daily, door=door)
 
     def __str__(self) -> str:
         return self.explain()

@@ -101,7 +101,13 @@ def test_parts_of_another_kind_are_refused(clinic):
     free = json.loads(clinic.quote(FREE[1]).release().to_json())
     paid = json.loads(clinic.quote(BATCH[0], epsilon=1).release().to_json())
     batch = json.loads(clinic.quote(BATCH, epsilon=1).release().to_json())
-    own: list[dict[str, Any]] = [{"free": True}, {"free": 2}, {"free": "1"}, {"columns": {"ward": [1, 2]}}, {"price": ""}]
+    own: list[dict[str, Any]] = [
+        {"free": False},
+        {"free_answer": 2},
+        {"free_answer": "1"},
+        {"columns": {"ward": [1, 2]}},
+        {"price": ""},
+    ]
     several: list[dict[str, Any]] = [
         {"batch": 5},
         {"batch": [5]},
@@ -135,9 +141,9 @@ def test_parts_of_another_kind_are_refused(clinic):
         "5",
         "null",
         "[" * 100_000,
-        '{"free": 1}',
+        '{"free_answer": 1}',
         '{"batch_answer": 1}',
-        f'{{"free": {"1" * 5000}}}',
+        f'{{"free_answer": {"1" * 5000}}}',
     ):
         for kind in (FreeAnswer, BatchAnswer):
             with pytest.raises(InputError):

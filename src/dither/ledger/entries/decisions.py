@@ -1,7 +1,7 @@
 """The decisions of a ledger: what a page allows. Each is all or nothing, and writes at most one entry.
 
 reserve   the same key must mean the same question; a question that has an answer gets it; one that is being computed
-          is not computed twice; a new one is charged, to the budget and to the analyst's share
+          is not computed twice; a new one is charged, to the budget and to the analyst's share, within her day's portion
 touch     data is read for a receipt that another process made
 commit    the first answer under a receipt stays
 refund    a charge for which nothing was touched, that nobody ran again and that has no answer
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from dither.errors import ConflictError, InProgressError
 from dither.ledger.entries.budget import give_back, pay, read_price
 from dither.ledger.entries.charge_request import ChargeRequest
+from dither.ledger.entries.daily_portions import must_fit_today
 from dither.ledger.entries.entry import Entry, State, digest
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.entries.shares import charged_share, returned_share
@@ -37,8 +38,10 @@ class Grant(NamedTuple):
     unprotected: str = ""
 
 
-def reserve(page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease: int) -> Grant:
-    """Charge for a question, or find it charged already."""
+def reserve(
+    page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease: int, portion: Filter | None = None
+) -> Grant:
+    """Charge for a question, or find it charged already; a `portion` is the most that the analyst may spend today."""
     if page.state.domain is None:
         raise ConflictError("domain", None, "nobody has said whom this ledger is about", "Ledger(..., domain='clinic')")
     if page.state.policy != asked.policy:
@@ -55,6 +58,8 @@ def reserve(page: LedgerTransaction, budget: Filter, asked: ChargeRequest, lease
             again = _again(page, charged, state, asked, until, bound=same_key is not None)
             return again._replace(unprotected=charged.body.get("unprotected", ""))
     share = charged_share(page, asked)
+    if portion is not None:
+        must_fit_today(page, asked.analyst, asked.guarantee, portion)
     spent = pay(Spent(budget, page.state.spent), asked.price, asked.guarantee, whose="the ledger")
     entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=spent.totals)
     return Grant(entry.number, 1, None, entry, asked.unprotected)

@@ -20,11 +20,11 @@ from dither.privacy.guarantee.guarantee import Guarantee
 Share = dict[str, object]  # "ceiling": number of the entry with the limit; "spent": totals under it
 
 
-def read_share(ceiling: BudgetLike, budget: Filter) -> Filter:
+def read_share(ceiling: BudgetLike, budget: Filter, *, name: str = "share") -> Filter:
     """The limit of one analyst."""
-    limit = read_ceiling(ceiling, name="share")
+    limit = read_ceiling(ceiling, name=name)
     if limit.unit is not budget.unit:
-        raise UnitError("share", str(limit.ceiling), f"the budget is about '{budget.unit}'", "the same unit")
+        raise UnitError(name, str(limit.ceiling), f"the budget is about '{budget.unit}'", "the same unit")
     return limit
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from dither.errors import LedgerError, TamperError
@@ -18,6 +19,7 @@ from dither.ledger.storage.database import (
     Tag,
     Transaction,
     batch,
+    earlier,
     insert,
     latest,
     numbered,
@@ -25,6 +27,7 @@ from dither.ledger.storage.database import (
 )
 from dither.ledger.storage.signing_keys import SigningKeys, fingerprint
 
+FEW = 8  # entries at first, where how many are needed is not known
 Recent = tuple[EntryRow, Entry]  # the last entry as it was stored, and as it reads
 
 
@@ -96,6 +99,16 @@ class LedgerTransaction:
             number += len(rows)
         yield from self._added
 
+    def backward(self, tag: Tag, value: str | int) -> Iterator[Entry]:
+        """The entries filed under a value, those of this page included, the last first."""
+        # Those of this page by themselves: a distant database gets them only when the transaction ends.
+        place = TAGS.index(tag)
+        yield from (entry for entry in reversed(self._added) if tags(entry.kind, entry.body)[place] == value)
+        number, count = self._before + 1, FEW
+        while rows := [EntryRow(*row) for row in self.transaction.ask(earlier(tag, value, number, count))]:
+            yield from (self._read_again(row) for row in rows)
+            number, count = rows[-1].number, min(2 * count, BATCH)
+
     def add(self, kind: str, body: Mapping[str, Any], answer: str | None = None, **changes: Any) -> Entry:
         """One more entry; `changes` are what it changes in the state."""
         secret = None if self.keys is None else self.keys.current.secret
@@ -128,6 +141,18 @@ class LedgerTransaction:
 
     def _read(self, row: EntryRow) -> Entry:
         return read_entry(row, self._opened_with, self.transaction.ask)
+
+    def _read_again(self, row: EntryRow) -> Entry:
+        """The same, of a row that is likely to have been read before."""
+        keys = self._opened_with
+        if keys is None or row.answer is not None or not keys.current.first <= row.number:
+            return self._read(row)
+        return _read_once(row, keys.current.secret)
+
+
+@lru_cache(maxsize=2048)
+def _read_once(row: EntryRow, key: bytes | None) -> Entry:
+    return read(row, key)
 
 
 def read_entry(row: EntryRow, keys: SigningKeys | None, ask: Ask) -> Entry:

@@ -39,8 +39,9 @@ class Database(Protocol):
     def write(self, *queries: Statement) -> AbstractContextManager[Transaction]:
         """A transaction that no other writer overlaps; durable when it ends."""
 
-    def read(self, *queries: Statement) -> AbstractContextManager[Transaction]:
-        """A snapshot; what it showed is durable when it ends."""
+    def read(self, *queries: Statement, durable: bool = True) -> AbstractContextManager[Transaction]:
+        """A snapshot; what it showed is durable when it ends. Otherwise it does not wait for a disk: nothing may follow from
+        it that a crash could take back."""
 
     def exists(self, table: str) -> bool:
         """Whether the database is there and has the table; makes neither."""
@@ -97,6 +98,12 @@ def numbered(number: int) -> Statement:
 def latest(tag: Tag, value: str | int | None) -> Statement:
     """The query for the last entry filed under this value."""
     return f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? ORDER BY number DESC LIMIT 1", (value,)  # noqa: S608
+
+
+def earlier(tag: Tag, value: str | int, below: int, count: int) -> Statement:
+    """The query for so many entries filed under this value, with numbers below one, the last first."""
+    query = f"SELECT {COLUMNS} FROM entries WHERE {tag} = ? AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608
+    return query, (value, below, count)
 
 
 def batch(first: int, count: int) -> Statement:

@@ -20,7 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
@@ -237,6 +237,7 @@ def covers(law: Law, k: int, confidence: Fraction, dimension: int, widest: int =
     return tail is not None and (1 - sides * tail) ** dimension >= confidence
 
 
+@lru_cache(maxsize=128)  # a quote tells it, its release reads it, and so does everybody who asks at that price
 def half_width(law: Law, confidence: Fraction, dimension: int, widest: int = 2 * LARGEST_INDEX) -> int:
     """The smallest k for which all coordinates stay within k steps with this probability."""
     return first_integer(lambda k: covers(law, k, confidence, dimension, widest))

@@ -122,7 +122,10 @@ class Filter(ABC):
         first = self.paid(spent, price)
         if first is None:
             return 0
-        return first_integer(lambda more: self.paid(first, price, more) is None, least=1)  # one too many; and the first
+        each = self.used(first) - self.used(spent)
+        guess = int((1 - self.used(first)) / each) + 1 if each > 0 else 1  # it decides how long this takes, and nothing else
+        # one too many, and the first
+        return first_integer(lambda more: self.paid(first, price, more) is None, least=1, guess=guess)
 
     def figure(self, spent: Spent) -> str:
         """What was `spent` so far, in words: a figure, not a guarantee."""

@@ -104,7 +104,7 @@ class BatchAnswer:
             raise ValueError("another version")
         check_record(found)
         own = {"receipt": found["receipt"]}
-        answers = tuple(_answer(one if "free" in one else own | one) for one in several)
+        answers = tuple(_answer(one if "free_answer" in one else own | one) for one in several)
         found |= {"guarantee": Guarantee.from_json(found["guarantee"]), "receipt": Receipt.from_json(found["receipt"])}
         return cls(answers, **found)
 
@@ -116,5 +116,5 @@ def any_from_record(record: dict[str, Any]) -> Answer | BatchAnswer:
 
 
 def _answer(record: dict[str, Any]) -> Answer:
-    kind = FreeAnswer if "free" in record else Answer
+    kind = FreeAnswer if "free_answer" in record else Answer
     return kind._from_record(record)

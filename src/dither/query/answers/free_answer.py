@@ -88,7 +88,13 @@ class FreeAnswer(Answer):
         return self._html(f"{self.says}\n{FREE}")
 
     def _record(self) -> dict[str, Any]:
-        told = {"free": VERSION, "sql": self.sql, "keys": list(self.keys), "kinds": self.kinds}
+        told: dict[str, Any] = {
+            "free_answer": VERSION,
+            "free": True,
+            "sql": self.sql,
+            "keys": list(self.keys),
+            "kinds": self.kinds,
+        }
         told |= {"columns": plain_columns(self.columns), "guarantee": self.guarantee.to_json(), "explained": self.explained}
         told |= {"frame_kind": self.frame_kind} | ({"unprotected": self.unprotected} if self.unprotected else {})
         return {**told, "says": self.says, "price": FREE}
@@ -102,8 +108,7 @@ class FreeAnswer(Answer):
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> FreeAnswer:
         found = dict(record)
-        version, price = found.pop("free"), found.pop("price")
-        if type(version) is not int or version != VERSION or price != FREE:  # `true` stood there before versions did
+        if (found.pop("free_answer"), found.pop("free"), found.pop("price")) != (VERSION, True, FREE):
             raise ValueError("another version")
         check_record(found)
         found |= {"columns": read_columns(found), "keys": tuple(found["keys"])}

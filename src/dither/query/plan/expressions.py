@@ -17,6 +17,7 @@ from typing import ClassVar, Literal
 from dither.query.plan.base import Expression
 from dither.query.plan.facts import Facts, around, common_type
 from dither.query.policy.column import Column, Type
+from dither.query.policy.table import Table
 
 Value = Fraction | str | bool | datetime.date | datetime.datetime
 Operator = Literal["+", "-", "*", "/"]
@@ -246,8 +247,14 @@ class Bucket(Expression):
         return Facts(Type.INTEGER, Fraction(0), Fraction(self.size - 1), self.of.facts.nullable)
 
 
+# What has no expression in it: facts of the policy, and plain values. A policy has more of them than a question has nodes.
+LEAVES = {Table, Column, Fraction, str, int, bool, float, type(None), datetime.date, datetime.datetime}
+
+
 def constants_of(node: object) -> set[ReleasedConstant]:
     """The released constants in an expression, or in anything that is made of some."""
+    if type(node) in LEAVES:
+        return set()
     if isinstance(node, ReleasedConstant):
         return {node}
     if isinstance(node, tuple):

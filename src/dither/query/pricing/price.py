@@ -24,7 +24,7 @@ from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.counters.counter_sets import CounterPlan, CounterSet
 from dither.query.plan.question import Question
 from dither.query.pricing.ask import ErrorsLike
-from dither.query.pricing.spend import Spend
+from dither.query.pricing.spend import Spend, keeps
 from dither.query.statistics.bounding import Bounding, EachRow
 from dither.query.statistics.choose_bounding import of_persons
 from dither.query.statistics.counter_release import CounterRelease, Priced, mechanisms, with_one_weight
@@ -51,7 +51,7 @@ def text(released: Sequence[Priced], budget: Filter, asked: NumberLike | None) -
     promise, delta = total(released), budget.ceiling.charge().delta
     if delta > 0 and asked is not None:  # what was asked for, where that is proved, and not a digit more
         wanted = approx(asked, delta, unit=promise.unit)
-        if promise.within(wanted):
+        if keeps(promise, wanted):
             return str(wanted)
     if delta == 0 or promise.charge().epsilon is not None:
         return str(promise)
@@ -114,11 +114,11 @@ def make_statistics(promise: Spend, under: Context) -> tuple[Statistic, ...]:
     made = _made(amount, under)
     if promise.target is None or not under.counters.requests:
         return made
-    if total(mechanisms(made)).within(promise.target):
+    if keeps(total(mechanisms(made)), promise.target):
         return made
     target = promise.target
     kept, _ = halve(
-        lambda share: not total(mechanisms(_made(amount * share, under))).within(target),
+        lambda share: not keeps(total(mechanisms(_made(amount * share, under))), target),
         *(Fraction(0), Fraction(1)),
         enough=lambda low, high: low > 0 and high - low <= FINENESS,
     )
@@ -210,5 +210,5 @@ def _wishes(wished: ErrorsLike | None, under: Context) -> dict[str, float]:
 
 def check_limit(guarantee: Guarantee, most: Guarantee | None) -> None:
     """Refuse what costs more than the owner allows for one question."""
-    if most is not None and not guarantee.within(most):
+    if most is not None and not keeps(guarantee, most):
         raise BudgetError("price", str(guarantee), f"the policy allows {most} for one question", "a smaller price")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 
 from dither.errors import GuaranteeError, NumberError, QuestionError, UnitError
@@ -62,7 +63,7 @@ class Spend:
         Other mechanisms than Gaussian noise have less to say at the same rho: then the rho is what every rho-zCDP mechanism
         converts to the target with.
         """
-        if self.target is None or released.within(self.target):
+        if self.target is None or keeps(released, self.target):
             return None
         wanted = self.target.charge()
         assert wanted.epsilon is not None
@@ -71,6 +72,12 @@ class Spend:
             why = f"keys of the question have a delta of {float(released.charge().delta):.3g}, and all may have less"
             raise GuaranteeError("delta", str(self.target), why, "a smaller delta= for keys")
         return Spend(rho=calibrate.largest_rho(wanted.epsilon, left))
+
+
+@lru_cache(maxsize=1024)  # both are values, and a search for the price of quantiles asks anew each time
+def keeps(released: Guarantee, target: Guarantee) -> bool:
+    """Whether it is proved that what was released keeps a target."""
+    return released.within(target)
 
 
 def counts_rho(budget: Filter) -> bool:

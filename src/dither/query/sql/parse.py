@@ -8,6 +8,7 @@ what is about single rows; here is what is about the whole question.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -44,7 +45,7 @@ from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.rewrites.windows_over_groups import divide_windows
-from dither.query.sql.syntax import check, read, refuse, shown
+from dither.query.sql.syntax import LONGEST_KNOWN, MOST_KNOWN, check, read, refuse, shown
 from dither.query.sql.windows import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
@@ -63,17 +64,30 @@ def read_tree(text: object, policy: Policy, constants: Values = ()) -> exp.Selec
 
 def read_subqueries(text: object, policy: Policy) -> list[str]:
     """The scalar subqueries of a text, each as a text of its own."""
+    if isinstance(text, str) and len(text) <= LONGEST_KNOWN and _known(str(text)).find(exp.Subquery) is None:
+        return []
     return SubqueryMarks(_tree(text, policy)).texts
 
 
 def _tree(text: object, policy: Policy) -> exp.Select:
-    tree = read(text)
+    known = isinstance(text, str) and len(text) <= LONGEST_KNOWN
+    tree = _known(str(text)).copy() if known else _rewritten(read(text), str(text))
+    PersonSubqueries(tree, policy)
+    return tree
+
+
+@lru_cache(maxsize=MOST_KNOWN)  # of the text alone; nobody changes this tree, each reader gets a copy
+def _known(text: str) -> exp.Select:
+    return _rewritten(read(text), text)
+
+
+def _rewritten(tree: exp.Select, text: str) -> exp.Select:
+    """A tree in the words that are read here, whatever the policy says."""
     without_schemas(tree)
     write_out_windows(tree)
-    rewrite(tree, str(text))
+    rewrite(tree, text)
     divide_windows(tree)
-    check(str(text), tree)
-    PersonSubqueries(tree, policy)
+    check(text, tree)
     return tree
 
 

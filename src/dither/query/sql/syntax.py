@@ -7,6 +7,7 @@ look at, and anything else that the parser filled in is refused.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -22,6 +23,7 @@ LONGEST = 20_000  # characters
 MOST_TOKENS = 4_000
 DEEPEST = 60
 LONGEST_REWRITE = 300  # characters
+LONGEST_KNOWN, MOST_KNOWN = 2_000, 64  # characters of a text whose tree is remembered, and how many are
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
@@ -112,12 +114,21 @@ CALLED = {
 
 
 def read(text: object) -> exp.Select:
-    """The tree of one SELECT, or why there is none; it is still to be checked."""
+    """The tree of one SELECT, or why there is none; it is still to be checked. Whoever asks gets a tree of her own."""
     example = "SELECT COUNT(*) FROM ..."
     if not isinstance(text, str) or not text.strip():
         raise QuestionError("question", text, "it is not SQL", f"a text such as {example}")
     if len(text) > LONGEST:
         raise QuestionError("question", text, f"it is longer than {LONGEST} characters", "a shorter question")
+    return _tree(text) if len(text) > LONGEST_KNOWN else _known_tree(str(text)).copy()
+
+
+@lru_cache(maxsize=MOST_KNOWN)  # a text is read by several readers; nobody changes this tree, each gets a copy
+def _known_tree(text: str) -> exp.Select:
+    return _tree(text)
+
+
+def _tree(text: str) -> exp.Select:
     if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text):
         raise QuestionError("question", text, "it has signs in it that no text can hold", "the question without them")
     try:

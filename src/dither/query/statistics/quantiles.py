@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
@@ -72,8 +72,8 @@ class QuantileStatistic(RequestedStatistic):
         bucket = _bucket(request, price.cells)
         asked = [aggregate.share for aggregate in request.aggregates if isinstance(aggregate, Quantile)]
         shares = sorted(set(asked))
-        bins, mass = Bins.even(0, bucket.size, bucket.size), bounding.most * bounding.resolution
-        mechanisms = choose_quantiles(shares, QuantileFacts(bins, mass, price))
+        mass = bounding.most * bounding.resolution
+        mechanisms = _mechanisms(tuple(shares), bucket.size, mass, price, repr(price.amount))
         places = tuple(shares.index(share) for share in asked)
         counted = counted_by(question, bucket, tuple(range(bucket.size)))
         return cls(counted, bounding, mechanisms, tuple(shares), places, price.confidence)
@@ -223,6 +223,15 @@ class QuantileStatistic(RequestedStatistic):
             return choice
         tree = f"{'geometric' if pure else 'Gaussian'} noise in a tree of counts"
         return tree if self.mechanisms[0].ends == 1 and len(self.mechanisms) == 1 else f"{tree} and {choice}"
+
+
+@lru_cache(maxsize=256)
+def _mechanisms(
+    shares: tuple[Fraction, ...], size: int, mass: int, price: Price, spelled: str
+) -> tuple[QuantileMechanism, ...]:
+    """The mechanisms for shares among so many cells: whatever is asked of which rows, they are the same. They hold the
+    amount as it was `spelled`, since a question is stored with it: ln(9) is 2 ln(3), and another text."""
+    return choose_quantiles(shares, QuantileFacts(Bins.even(0, size, size), mass, price))
 
 
 def _bucket(request: Request, groups: int) -> Bucket:

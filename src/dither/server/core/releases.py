@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections import Counter
 from contextlib import suppress
 from typing import Any
 
+from dither.errors import DitherError
 from dither.server.core.callers import Caller
 from dither.server.core.problems import Problem, failed
 from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
+from dither.server.core.rate_limits import Concurrency
 from dither.server.core.stored_answers import StoredAnswers
 
 Json = dict[str, Any]
@@ -22,8 +25,17 @@ Json = dict[str, Any]
 class Releases:
     """What happens to a question between the moment it is put and the moment its answer may leave."""
 
-    def __init__(self, questions: Questions, workers: WorkerPool, desk: Desk, stored: StoredAnswers, seconds: float) -> None:
-        self._questions, self._workers, self._desk, self._stored, self._seconds = questions, workers, desk, stored, seconds
+    def __init__(
+        self,
+        questions: Questions,
+        workers: WorkerPool,
+        desk: Desk,
+        stored: StoredAnswers,
+        under_way: Concurrency,
+        seconds: float,
+    ) -> None:
+        self._questions, self._workers, self._desk, self._stored = questions, workers, desk, stored
+        self._under_way, self._seconds = under_way, seconds
         self._running: set[asyncio.Task[None]] = set()
         self._keeps: dict[str, bool] = {}  # whether the policy lets texts of questions be kept, by dataset
         self.ends = Counter[str]()  # by what became of them: "done", or the kind of the problem
@@ -44,28 +56,39 @@ class Releases:
         seconds = self._seconds if slot is None else min(slot, self._seconds)
         asked = question.asked
         message: Json = {"task": "release", "dataset": asked.dataset, "sql": asked.sql, "terms": asked.terms, "door": door}
-        key = None if question.key is None else json.dumps([caller.name, question.key])  # her own, whatever others use
+        key = None if question.key is None else _ledger_key(caller.name, question.key)
         message |= {"analyst": caller.name, "key": key, "daily": caller.daily}
         try:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
             await self._slot_ends(question, reply, slot)
             self._end(question, reply)
-            if question.problem is not None and question.problem.kind in ("budget", "refused"):
+            if question.problem is not None and question.problem.kind == "refused":
                 await self.log_refusal(caller, question.asked, question.problem, door)
             elif question.receipt is not None and question.answer is not None:
-                await self._keep(question)
+                with suppress(DitherError, Problem):  # it is in the ledger; the same question gives it again for nothing
+                    await self._keep(question)
         except Exception:  # a bug of ours: whether it was charged is not known
             question.problem = failed(None)
         finally:
             if not question.ended.is_set():
                 question.end("failed" if question.problem is not None or question.answer is None else "done")
             self._questions.ended(question)
+            self._under_way.end(question.token_id)
 
     async def _slot_ends(self, question: Question, reply: Json | None, slot: float | None) -> None:
-        """An answer, and a failure after the charge, leave when the slot ends; what the ledger refuses at once."""
+        """An answer, and a failure after the charge, leave when the slot ends; what the ledger refuses at once.
+
+        An answer that was computed for somebody else leaves at once only if that one's slot is over: then it is kept here.
+        Otherwise who asks the same twice would see when the first was ready.
+        """
+        if slot is None:
+            return
         told = None if reply is None else reply.get("problem")
-        early = (told is not None and told.get("kind") != "failed") or (reply or {}).get("done", {}).get("replay")
-        if slot is not None and not early and question.began is not None:
+        early = told is not None and told.get("kind") not in ("failed", "in-progress")
+        done = (reply or {}).get("done") or {}
+        if done.get("replay"):
+            early = await asyncio.to_thread(self._stored.find, question.dataset, done["receipt"]) is not None
+        if not early and question.began is not None:
             await asyncio.sleep(max(0.0, question.began + slot - time.monotonic()))
 
     def _end(self, question: Question, reply: Json | None) -> None:
@@ -94,6 +117,11 @@ class Releases:
         with suppress(Problem):
             told = {"text": text, "why": problem.why, "analyst": caller.name, "door": door}
             await self._desk.ask("refusal", asked.dataset, **told)
+
+
+def _ledger_key(name: str, key: str) -> str:
+    """The key in a ledger: the caller's own, whatever others use, and as long as ledgers take them."""
+    return hashlib.sha256(json.dumps([name, key]).encode()).hexdigest()
 
 
 def _begin(question: Question) -> None:

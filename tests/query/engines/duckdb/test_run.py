@@ -146,6 +146,24 @@ def test_rehearsals_are_remembered_by_their_text(tmp_path):
     assert len(data.engine._rehearsed) == len(known) + 2  # totals, and people beyond the limits
 
 
+def test_another_schema_is_rehearsed_anew(tmp_path):
+    """A file that is replaced by one whose columns are stored otherwise: the text of the question is the same."""
+    path, rows = tmp_path / "visits.parquet", visits()
+    pyarrow.parquet.write_table(rows, path)
+    data = clinic(tmp_path, str(path))
+    sql = "SELECT SUM(age) AS s FROM visits"
+    data.quote(sql, epsilon=1).release()
+    known = set(data.engine._rehearsed)
+    texts = rows.set_column(rows.column_names.index("age"), "age", rows["age"].cast("string"))
+    pyarrow.parquet.write_table(texts, path)
+    data.quote(sql, epsilon=2).release()
+    assert known < set(data.engine._rehearsed)
+    assert any('NULL::VARCHAR AS "age"' in key[0] for key in set(data.engine._rehearsed) - known)
+    pyarrow.parquet.write_table(rows.drop_columns(["age"]), path)
+    with pytest.raises(DataError):
+        data.quote(sql, epsilon=3).release()
+
+
 def test_what_cannot_work_is_refused_each_time(monkeypatch):
     with DuckDBEngine() as engine:
         for _ in range(2):

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any
 
 from dither.errors import DitherError, show
+from dither.query.engines.duckdb.scratch_folder import remove_left
 from dither.server.core.processes.dataset_tasks import DatasetTasks
 from dither.server.core.processes.frames import receive, send
 
@@ -33,6 +34,8 @@ def main(number: int, kind: str) -> None:
     if kind == "worker" and facts["memory_mb"]:
         size = int(facts["memory_mb"]) * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    if kind == "worker":
+        remove_left()  # copies of rows that a worker left behind which was killed
     policies = {name: Path(path) for name, path in facts["policies"].items()}
     try:
         tasks = DatasetTasks(policies, rows=kind == "worker")

@@ -54,6 +54,9 @@ class WorkerPool:
         With a `slot` the worker is kept until the slot is over, so that nobody's waiting depends on how long it took.
         """
         handle = await self._free.get()
+        while not handle.alive:  # it ended while nobody asked it: no question is lost by that
+            self._return(handle, 0)
+            handle = await self._free.get()
         began()
         start = time.monotonic()
         try:
@@ -61,9 +64,12 @@ class WorkerPool:
         except Ended:
             return None
         finally:
-            task = asyncio.create_task(self._back(handle, 0 if slot is None else start + slot - time.monotonic()))
-            self._mending.add(task)
-            task.add_done_callback(self._mending.discard)
+            self._return(handle, 0 if slot is None else start + slot - time.monotonic())
+
+    def _return(self, handle: ProcessHandle, pause: float) -> None:
+        task = asyncio.create_task(self._back(handle, pause))
+        self._mending.add(task)
+        task.add_done_callback(self._mending.discard)
 
     async def _back(self, handle: ProcessHandle, pause: float) -> None:
         """Put a worker back, or another in its place."""
