@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,6 +47,10 @@ class Server:
         told = reply.read()
         assert reply.status == 200, told
         return json.loads(told)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
 
     def cpu(self) -> float:
         """Seconds of CPU that its processes took so far; Linux says it."""
@@ -103,7 +107,8 @@ def _started(command: list[str], token: str) -> Iterator[Server]:
     try:
         line = process.stdout.readline()
         assert "listening on " in line, "it did not start"
-        yield Server(process, line.split()[-1], token)
+        with closing(Server(process, line.split()[-1], token)) as server:
+            yield server
     finally:
         process.terminate()
         process.wait(60)
