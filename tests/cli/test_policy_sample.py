@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from dither import demo
 from dither.cli.main import app
+from dither.cli.policy import PolicyCommands
 from dither.errors import ConflictError, NumberError, PolicyError
 from dither.query.policy.policy import MADE_UP
 from dither.query.sample.sample_folder import policy_text
@@ -84,6 +85,12 @@ def test_odd_names_and_keys_do_no_harm():
     }
     (command,) = (line.strip() for line in said.splitlines() if line.startswith("  dither "))
     assert "n_low" in run(*shlex.split(command)[1:])
+
+
+def test_the_list_of_commands_says_what_the_command_says_of_itself():
+    assert PolicyCommands().load("sample").help == PolicyCommands.homes["sample"].help
+    assert "sample" in run("policy", "--help")
+    assert "--seed" in run("policy", "sample", "--help")
 
 
 def test_refusals():

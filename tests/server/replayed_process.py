@@ -4,6 +4,7 @@
 
     seed     the noise of the k-th release about a dataset, and its salt, follow from this number and k
     lease    seconds in which nobody else computes the same answer
+    once     a folder, in which it is noted that an event happened: none happens twice, in whichever process
     rows     files of datasets, by name: what "raise" says has the size of that file
     events   a list of [text, stage, what]: in a release whose SQL has the text, when the stage is reached:
              "sleep N", "kill" (SIGKILL of this process), "raise" (an error that says a cell), "eat" (memory without end),
@@ -54,6 +55,7 @@ class Harness:
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.seed, self.events = facts.get("seed"), facts.get("events", [])
+        self.once = facts.get("once")
         self.counts: Counter[str] = Counter()
         self.rows, self.sql, self.dataset = facts.get("rows", {}), "", ""
         if "lease" in facts:
@@ -61,9 +63,18 @@ class Harness:
 
     def at(self, stage: str) -> None:
         """Do what the facts say of this stage."""
-        for text, when, what in self.events:
-            if when == stage and text in self.sql:
+        for place, (text, when, what) in enumerate(self.events):
+            if when == stage and text in self.sql and self._is_first(place):
                 self._do(what)
+
+    def _is_first(self, place: int) -> bool:
+        if self.once is None:
+            return True
+        try:
+            os.close(os.open(f"{self.once}/{place}", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
 
     def _do(self, what: str) -> None:
         if what == "kill":
@@ -76,11 +87,15 @@ class Harness:
             while True:
                 eaten.append(bytearray(2**26))
         elif what == "write":
-            resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+            before = resource.getrlimit(resource.RLIMIT_FSIZE)
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            with tempfile.TemporaryFile() as file:
-                while True:
-                    file.write(2**16 * CANARY.encode())
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, before[1]))
+            try:
+                with tempfile.TemporaryFile() as file:
+                    while True:
+                        file.write(2**16 * CANARY.encode())
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, before)
         else:
             time.sleep(float(what.removeprefix("sleep ")))
 

@@ -194,8 +194,7 @@ class Release:
         text = text if self.holdings.policy.keeps_texts else ""
         try:
             outside = unprotected_words(fact for one in self.offers for fact in one.outside)
-            told: dict[str, Any] = {"text": text, "unprotected": outside}
-            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, **told)
+            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text, unprotected=outside)
         except InputError as error:
             with suppress(DitherError):  # the refusal is what is told, logged or not
                 ledger.record_refusal(text, error.why, analyst=terms["analyst"], door=terms["door"])

@@ -17,14 +17,21 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+import dither
 from dither.server.core.callers import Caller
 from dither.server.core.config import Limits
 from dither.server.core.problems import Problem
 from dither.server.core.questions import Asked, Question
+from dither.server.mcp import remote_door
+from dither.server.mcp.door import AGAIN
 from dither.server.mcp.protocol import mount_mcp
+from dither.server.mcp.remote_door import RemoteDoor
+from dither.server.mcp.tools import call
+from tests.client.conftest import stub
 from tests.client.stub import DATASET, QUOTE, TOKEN, Said, Stub, done, problem, serving
 from tests.golden.formats import FOLDER
 
+__all__ = ["stub"]
 ANSWER = json.loads((FOLDER / "answer-2.json").read_text())
 SQL = "SELECT COUNT(*) AS n FROM visits"
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -159,10 +166,10 @@ def test_over_http_what_is_no_request_is_refused_and_not_repeated():
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_over_stdio_in_a_process_of_its_own(monkeypatch, mode):
     monkeypatch.delenv("DITHER_TOKEN", raising=False)
-    stub = Stub()
+    made = Stub()
     told = {"dataset": "clinic", "left": "90%", "used": 0.1, "words": "90% left"}
-    stub.replies["GET /v1/budget"] = Said(body={"budgets": [told]})
-    stub.replies["POST /v1/queries"] = [problem("budget", 402, why="too much", instead="a smaller price"), done(ANSWER)]
+    made.replies["GET /v1/budget"] = Said(body={"budgets": [told]})
+    made.replies["POST /v1/queries"] = [problem("budget", 402, why="too much", instead="a smaller price"), done(ANSWER)]
 
     async def work(url: str) -> None:
         home = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH", "DITHER_HOME") if name in os.environ}
@@ -181,13 +188,39 @@ def test_over_stdio_in_a_process_of_its_own(monkeypatch, mode):
             assert (await called("ask", quote="qt_1"))["columns"][0] == "ward"
             assert (await called("ask", quote="qt_2"))["refused"]["where"] == "quote"
             assert (await called("budget"))["budgets"][0]["words"] == "90% left"
-            stub.replies["POST /v1/quotes"] = problem(
+            made.replies["POST /v1/quotes"] = problem(
                 "refused", 422, where="sql", why="no", instead="yes", rewrite="SELECT 1"
             )
             assert (await called("quote", sql="DROP"))["refused"]["rewrite"] == "SELECT 1"
 
-    with serving(stub):
-        asyncio.run(work(stub.url))
-    keys = {one.headers["Idempotency-Key"] for one in stub.asked("POST", "/v1/queries")}
+    with serving(made):
+        asyncio.run(work(made.url))
+    keys = {one.headers["Idempotency-Key"] for one in made.asked("POST", "/v1/queries")}
     assert len(keys) == 1
-    assert {one.headers["Authorization"] for one in stub.heard} == {f"Bearer {TOKEN}"}
+    assert {one.headers["Authorization"] for one in made.heard} == {f"Bearer {TOKEN}"}
+
+
+def test_over_stdio_a_quote_ages_and_the_oldest_are_forgotten(stub, monkeypatch):
+    door = RemoteDoor(dither.connect(stub.url, TOKEN))
+    stub.replies["POST /v1/queries"] = done(ANSWER)
+
+    def called(name: str, **given: Any) -> Any:
+        return asyncio.run(call(door, name, given))
+
+    for at in range(3):
+        stub.replies["POST /v1/quotes"] = Said(body=QUOTE | {"id": f"qt_{at}"})
+        called("quote", sql=SQL, epsilon="0.1")
+    assert called("ask", quote="qt_0")["receipt"]
+    monkeypatch.setattr(remote_door, "MOST_QUOTES", 3)
+    stub.replies["POST /v1/quotes"] = Said(body=QUOTE | {"id": "qt_3"})
+    called("quote", sql=SQL, epsilon="0.1")
+    assert called("ask", quote="qt_0")["refused"]["why"] == "it is older than ten minutes, or was never made"
+    assert called("ask", quote="qt_1")["receipt"]
+    monkeypatch.setattr(remote_door, "LIFE", -1.0)
+    before = len(stub.heard)
+    assert called("ask", quote="qt_3")["refused"]["instead"].startswith("quote first")
+    assert len(stub.heard) == before, "nothing was sent"
+    stub.replies["POST /v1/queries"] = Said(202, {"id": "qy_1", "state": "running", "seconds": 1})
+    monkeypatch.setattr(remote_door, "LIFE", 600.0)
+    monkeypatch.setattr(remote_door, "WAIT", 0.0)
+    assert called("ask", quote="qt_3") == {"state": "running", "instead": AGAIN}

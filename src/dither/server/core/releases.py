@@ -76,10 +76,19 @@ class Releases:
             self._under_way.end(question.token_id)
 
     async def _slot_ends(self, question: Question, reply: Json | None, slot: float | None) -> None:
-        """An answer, and a failure after the charge, leave when the slot ends; what the ledger refuses at once."""
+        """An answer, and a failure after the charge, leave when the slot ends; what the ledger refuses at once.
+
+        An answer that was computed for somebody else leaves at once only if that one's slot is over: then it is kept here.
+        Otherwise who asks the same twice would see when the first was ready.
+        """
+        if slot is None:
+            return
         told = None if reply is None else reply.get("problem")
-        early = (told is not None and told.get("kind") != "failed") or (reply or {}).get("done", {}).get("replay")
-        if slot is not None and not early and question.began is not None:
+        early = told is not None and told.get("kind") not in ("failed", "in-progress")
+        done = (reply or {}).get("done") or {}
+        if done.get("replay"):
+            early = await asyncio.to_thread(self._stored.find, question.dataset, done["receipt"]) is not None
+        if not early and question.began is not None:
             await asyncio.sleep(max(0.0, question.began + slot - time.monotonic()))
 
     def _end(self, question: Question, reply: Json | None) -> None:
