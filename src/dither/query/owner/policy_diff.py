@@ -177,7 +177,7 @@ def _consent(old: Policy, new: Policy, _where: str) -> Iterator[PolicyChange]:
 
 def _made_up(old: Policy, new: Policy, _where: str) -> Iterator[PolicyChange]:
     if old.made_up != new.made_up:
-        told = "Answers say that no row is real: of rows of people that would not be true, and a ledger of theirs is not for it."
+        told = "Answers say that no row is real: of rows of people that would not be true, and their ledger is not for it."
         if not new.made_up:
             told = "Rows of people are asked about from now on, and a ledger of made-up rows is not theirs."
         yield PolicyChange("made_up", said(old.made_up), said(new.made_up), LOOSENS, told, compatible=False)
