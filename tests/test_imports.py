@@ -116,7 +116,7 @@ sys.meta_path.insert(0, OnlyTheBase())
 sys.argv = {arguments!r}
 runpy.run_path({script!r}, run_name="__main__")
 """
-ABSENT = {"scipy", *FRAMES, *set().union(*EXTRAS.values())}
+ABSENT = {"scipy", *FRAMES, *set().union(*EXTRAS.values())} - {"pydantic"}  # which typer, of the base, may need itself
 
 
 SQL = {"duckdb", "pyarrow", "sqlglot"}

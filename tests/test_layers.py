@@ -101,7 +101,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     "learn": [
         ["base"],
         ["moments"],
-        ["clusters", "linear", "search", "trees"],
+        ["clusters", "linear", "networks", "search", "trees"],
         ["naive_bayes", "nearest_centroid", "private_search", "suggestion"],
     ],
     "server": [

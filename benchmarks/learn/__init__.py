@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from benchmarks import report
-from benchmarks.learn import calibration, coverage
+from benchmarks.learn import calibration, coverage, step_time
 from benchmarks.learn.data import LOADERS
 from benchmarks.learn.scores import Summary, lead, number
 from benchmarks.learn.sides import ANY, Side, Trial, run
@@ -68,6 +68,8 @@ def measure(task: Task, *, seeds: int | None, every: bool, peers: bool) -> None:
         report.table(f"{task.name}: bars of {task.measure}", BARS, reached)
     if task.name == "regression":
         coverage.main()
+    if task.name == "networks" and peers:
+        step_time.main()
 
 
 def _title(trial: Trial, before: float) -> str:

@@ -30,6 +30,7 @@ class Ours:
 OURS = {
     "ForestClassifier": Ours("ForestClassifier", PURE),
     "LogisticRegression": Ours("LogisticRegression", APPROXIMATE),
+    "PrivateSGD": Ours("PrivateSGD", APPROXIMATE),
     "NearestCentroid": Ours("NearestCentroid", APPROXIMATE),
     "GaussianNB": Ours("GaussianNB", PURE),
     "BoostingClassifier": Ours("BoostingClassifier", APPROXIMATE),
@@ -79,11 +80,12 @@ def build(key: str, data: Data, epsilon: str, *, kind: str, parts: int = 0, rows
 
 def plain(task: str, parts: int, seed: int) -> Any:
     """The fit of scikit-learn beside which ours is timed, at its defaults."""
-    from sklearn import cluster, decomposition, ensemble, linear_model, naive_bayes
+    from sklearn import cluster, decomposition, ensemble, linear_model, naive_bayes, neural_network
 
     made: dict[str, Callable[[], object]] = {
         "trees": lambda: ensemble.RandomForestClassifier(random_state=seed),
         "linear": lambda: linear_model.LogisticRegression(max_iter=1000),
+        "networks": lambda: neural_network.MLPClassifier((32,), max_iter=500, random_state=seed),
         "naive Bayes": naive_bayes.GaussianNB,
         "boosting": lambda: ensemble.HistGradientBoostingClassifier(random_state=seed),
         "regression": linear_model.LinearRegression,

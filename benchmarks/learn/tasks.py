@@ -63,6 +63,7 @@ PURE, APPROXIMATE = "pure", f"δ {DELTA}"
 DPL = "diffprivlib_models"
 BEST_RATE = "DP-SGD is counted at the rate that is best on these very tests, which nobody knows beforehand: in its favour"
 RATES = ("DP-SGD rate 0.5", "DP-SGD rate 2", "DP-SGD rate 8")
+NETWORK_RATES = ("DP-SGD network rate 0.2", "DP-SGD network rate 0.5", "DP-SGD network rate 2")
 
 TASKS = (
     Task(
@@ -82,6 +83,15 @@ TASKS = (
         ("LogisticRegression", "NearestCentroid"),
         (Peer(DPL, ("LogisticRegression",), PURE), Peer("opacus", RATES, APPROXIMATE, note=BEST_RATE)),
         bars(breast_cancer=".91 .935", digits=".84 .90"),
+    ),
+    Task(
+        "networks",
+        "classify",
+        "accuracy",
+        ("digits",),
+        ("PrivateSGD", "LogisticRegression"),
+        (Peer("opacus", NETWORK_RATES, APPROXIMATE, note=BEST_RATE),),
+        {},
     ),
     Task(
         "naive Bayes",

@@ -68,9 +68,9 @@ def fit_all(job, arrays, make, around=lambda *which: contextlib.nullcontext()):
     return found, seconds, errors
 
 
-def answer(make, version):
+def answer(make, version, job=None):
     """A worker's whole work: the job comes on standard input, with the names of the files of arrays."""
-    job = json.load(sys.stdin)
+    job = json.load(sys.stdin) if job is None else job
     with np.load(job["rows"]) as stored:
         arrays = dict(stored)
     found, seconds, errors = fit_all(job, arrays, lambda *asked: make(job, arrays, *asked))

@@ -64,5 +64,7 @@ from dither.query.owner.create_ledger import create_ledger as create_ledger
 from dither.query.policy.policy import Policy as Policy
 from dither.query.protect import protect as protect
 from dither.query.quote import Quote as Quote
+from dither.query.sample.sample_dataset import sample_dataset as sample_dataset
+from dither.query.sample.sample_rows import sample_rows as sample_rows
 
 __version__: str

@@ -19,7 +19,7 @@ import dither.noise
 import dither.testing
 
 QUESTIONS = {"open", "protect", "Answer", "Batch", "BatchAnswer", "BudgetPlan", "Dataset", "Policy", "Quote"}
-QUESTIONS |= {"check_engine", "connect", "engine_checks"}
+QUESTIONS |= {"check_engine", "connect", "engine_checks", "sample_dataset"}
 
 ROOMS = ("numeric", "noise", "privacy", "channels", "mechanisms", "local", "density", "ledger", "testing")
 

@@ -67,6 +67,7 @@ def test_what_is_no_reply_is_one_refusal(stub, name):
         dither.connect(stub.url, TOKEN)
     assert len(str(told.value)) < 1000
     assert len(stub.heard) == 1
+    assert ("so long" in str(told.value)) == ("long" in name and name != "a long line")
 
 
 LOST = {

@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 def test_every_snippet_of_a_page_runs(page, tmp_path):
     found = Page(page)
     found.run(tmp_path)
-    assert not found.absent, "the tests have every extra"
+    assert set(found.absent) <= {"dither[torch]"}, "the tests have every extra but torch, which is large: it stands alone"
 
 
 def page_of(tmp_path: Path, code: str, output: str, kind: str = "output") -> Page:

@@ -10,12 +10,13 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from sklearn.exceptions import DataConversionWarning
 
-from dither.errors import DataError, NumberError
-from dither.learn import PCA, GaussianNB, LinearRegression, LogisticRegression
+from dither.errors import DataError, NumberError, SizeError
+from dither.learn import PCA, GaussianNB, LinearRegression, LogisticRegression, Ridge
 from dither.learn.base.cells import as_array, places, read_cells
-from dither.learn.base.people import kept_rows
-from dither.learn.base.targets import read_classes
+from dither.learn.base.people import kept_rows, read_person
+from dither.learn.base.targets import encode_labels, read_classes, read_labels
 
 LARGE = 2**60  # and one more are the same float
 
@@ -117,3 +118,51 @@ def test_what_a_model_says_of_a_row_does_not_depend_on_other_rows(name):
     whole = said(X)
     for kept in (slice(0, 300), slice(1, 301), slice(17, 18), slice(3, 200, 7)):
         assert np.array_equal(said(X[kept]), whole[kept])
+
+
+@pytest.mark.parametrize(
+    "y", [[["no"], ["yes"], ["no"]], (("no",), ("yes",), ("no",)), [np.array(["no"])] * 3, [[0], [1], [0]]]
+)
+def test_labels_as_a_column_of_lists_are_a_column(y):
+    """As an array of them would be: with a warning, and no row is left out."""
+    classes = ["no", "yes"] if isinstance(y[0][0], str) else [0, 1]
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        labels = read_labels(y, 3)
+    assert labels.shape == (3,)
+    assert (encode_labels(labels, tuple(classes)) >= 0).all()
+    with pytest.raises(SizeError, match="one value for each row"):
+        read_labels([[*one, one[0]] for one in y], 3)
+    with pytest.raises(SizeError, match="person"):
+        read_person([[*one, one[0]] for one in y], 3)
+
+
+def test_a_list_as_one_label_is_no_label_and_changes_no_other():
+    """The shape is that of all rows together; one row that is another is left out, as any label that nobody listed."""
+    labels = read_labels(["no", ["yes"], "yes"], 3)
+    assert encode_labels(labels, ("no", "yes")).tolist() == [0, -1, 1]
+    assert read_labels([], 0).shape == (0,)
+
+
+@pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.int64(1), np.float16(0.5)])
+def test_settings_may_be_numbers_of_numpy(number):
+    X, y = np.linspace(0, 1, 20).reshape(-1, 2), np.arange(10) % 2
+    facts = {"epsilon": 1, "delta": "1e-6", "bounds": (0, 1)}
+    LogisticRegression(**facts, classes=[0, 1], l2=number).fit(X, y)
+    Ridge(**facts, target_bounds=(0, 1), alpha=number).fit(X, y)
+    LinearRegression(**facts, target_bounds=(0, 1), norm=number).fit(X, y)
+    PCA(1, **facts, norm=number).fit(X)
+
+
+@pytest.mark.parametrize(
+    "number", [np.bool_(True), np.float32("nan"), np.float64("inf"), np.int64(-1), np.array(1.0), "1", None]
+)
+def test_what_is_no_number_is_refused_in_words(number):
+    X, y = np.linspace(0, 1, 20).reshape(-1, 2), np.arange(10) % 2
+    facts = {"epsilon": 1, "delta": "1e-6", "bounds": (0, 1)}
+    with pytest.raises(NumberError, match="l2"):
+        LogisticRegression(**facts, classes=[0, 1], l2=number).fit(X, y)
+    with pytest.raises(NumberError, match="alpha"):
+        Ridge(**facts, target_bounds=(0, 1), alpha=number).fit(X, y)
+    if number is not None:
+        with pytest.raises(NumberError, match="norm"):
+            LinearRegression(**facts, target_bounds=(0, 1), norm=number).fit(X, y)

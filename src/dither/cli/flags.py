@@ -14,10 +14,12 @@ from dither.errors import DitherError, PolicyError, QuestionError, show
 
 FLAGS = (
     *("epsilon", "rho", "error", "confidence", "size", "bounding", "delta", "other"),
-    *("noise", "intervals", "limits", "bounds", "analyst"),
+    *("noise", "intervals", "limits", "bounds", "analyst", "daily"),
 )
 NAMES = "|".join(FLAGS)
-PLACES = {"idempotency_key": "--key", "unit": "--unit", "domain": "--domain", "witness": "--witness", "out": "--out"}
+TOKEN = {"dataset": "--dataset", "role": "--role", "epsilon, rho": "--epsilon, --rho", "name": "NAME"}
+OWN = {"unit": "--unit", "domain": "--domain", "witness": "--witness", "out": "--out"}
+PLACES = {"idempotency_key": "--key", **OWN, **TOKEN}
 NUMBER = r"'?([\w./-]+)'?"
 WORDS = (  # in this order; what has no flag is left out or said by those that do
     (re.compile(r"(?<=, )guarantee=pure\('[^']*'\), (?=or )"), ""),

@@ -30,8 +30,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """What is to be run: here, and nowhere before, its module is imported."""
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, None if name is None else self.load(name), rest
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, self.load(name) if name is not None and name in self.homes else found, rest
 
     def load(self, name: str) -> Any:
         """The command of that name, from its module, which is imported now."""

@@ -36,6 +36,7 @@ class Commands(LazyGroup):
             "dither.cli.mcp",
             "Tools for a model that asks a gateway (Model Context Protocol): price first, within the share of its token.",
         ),
+        "token": Home("dither.cli.token", "Who may ask a gateway: make a token, look at all, let one end."),
         "policy": Home("dither.cli.policy", "What is protected, and how: draft a policy, check one."),
     }
 

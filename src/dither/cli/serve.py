@@ -15,8 +15,7 @@ from dither.errors import ConflictError, DataError
 from dither.privacy.guarantee.definitions import approx
 from dither.query.dataset import open as open_policy
 from dither.server.core.config import GatewayConfig, read_gateway
-from dither.server.core.gateway import Gateway
-from dither.server.http.listener import listen
+from dither.server.http.listener import Listening, listen
 
 GATEWAY = """\
 # The gateway of the made-up clinic: dither serve --config gateway.toml
@@ -41,7 +40,7 @@ def serve(
     if save is not None and not demo:
         raise DataError("--save", str(save), "it keeps the made-up clinic", "--demo --save clinic")
     if not demo:
-        listen(_at(read_gateway(config), port), lambda where, _: _told(where), sys.stderr)
+        listen(_at(read_gateway(config), port), _told, sys.stderr)
         return
     with tempfile.TemporaryDirectory(prefix="dither-gateway-") as passing:
         made = demo_gateway(Path(passing) if save is None else save)
@@ -74,15 +73,17 @@ def demo_gateway(folder: Path) -> GatewayConfig:
     return read_gateway(file)
 
 
-def _told(where: str) -> None:
-    typer.echo(f"dither: listening on {where}")
+def _told(listening: Listening) -> None:
+    metrics = "" if listening.metrics is None else f"; metrics on {listening.metrics}"
+    typer.echo(f"dither: listening on {listening.address}{metrics}")
     sys.stdout.flush()
 
 
-def _told_demo(where: str, gateway: Gateway) -> None:
+def _told_demo(listening: Listening) -> None:
+    where, gateway = listening.address, listening.gateway
     _, secret = gateway.tokens.create(name=ANALYST, role="analyst", datasets=("clinic",))
     _, owner = gateway.tokens.create(name=OWNER, role="owner", datasets=("clinic",))
-    _told(where)
+    _told(listening)
     body = f'{{"dataset": "clinic", "sql": "{SQL}", "epsilon": "0.1"}}'
     sent = f"""-H "Authorization: Bearer $DITHER_TOKEN" -H 'Content-Type: application/json' -d '{body}'"""
     typer.echo(

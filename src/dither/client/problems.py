@@ -63,13 +63,15 @@ def kind_of(reply: Reply) -> str:
 def error_of(reply: Reply, token: Token) -> DitherError:
     """The error that stands for a reply without an answer. No token is in it, whoever put it there."""
     kind, parts = kind_of(reply), _parts(reply) or Parts({}, "reply")
+    if kind == "unauthorized":  # what it says is for those who write requests themselves
+        parts = Parts({}, "reply")
 
     def told(name: str, default: str, most: int = LONGEST) -> str:
         found = parts.raw(name)
         return sign_text(token.without(found), most) if isinstance(found, str) and found else default
 
     where, why, instead = WORDS.get(kind, ("reply", f"the gateway says {reply.status}", "asking whoever keeps the gateway"))
-    came = HIDDEN if where == "token" else "(not told)"
+    came = HIDDEN if where == "token" else "None" if kind == "refused" else "(not told)"  # None is not sent
     if kind == "failed":
         where, came = "receipt", told("receipt", came)
     made = _class(kind, told("error", ""))

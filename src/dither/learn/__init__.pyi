@@ -6,6 +6,7 @@ from dither.learn.moments.pca import PCA as PCA
 from dither.learn.moments.standard_scaler import StandardScaler as StandardScaler
 from dither.learn.naive_bayes import GaussianNB as GaussianNB
 from dither.learn.nearest_centroid import NearestCentroid as NearestCentroid
+from dither.learn.networks.private_sgd import PrivateSGD as PrivateSGD
 from dither.learn.private_search import PrivateSearch as PrivateSearch
 from dither.learn.suggestion import suggest as suggest
 from dither.learn.trees.boosting_classifier import BoostingClassifier as BoostingClassifier

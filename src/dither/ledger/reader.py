@@ -44,6 +44,12 @@ class LedgerReader:
                 raise DataError("analyst", analyst, "there is no such share", "a name that ledger.share was called with")
             return Remaining(shared.share_spent(page, own))
 
+    @property
+    def shared_out(self) -> bool:
+        """Whether all who ask need a share."""
+        with self.handle.reading() as page:
+            return page.state.shares
+
     def remaining_today(self, analyst: str, daily: Guarantee) -> RemainingToday:
         """What is left today of the portion `daily` of the share of `analyst`, and when the next portion begins."""
         name, portion = read_name(analyst, "analyst"), read_portion(daily, self.budget)

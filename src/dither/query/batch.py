@@ -156,6 +156,7 @@ class Batch:
         progress: Progress | None = None,
         wait: float = WAIT,
         daily: Guarantee | None = None,
+        door: str = "",
     ) -> BatchAnswer:
         """Charge the ledger once, then ask all. The same batch under the same policy and data version is free.
 
@@ -167,6 +168,7 @@ class Batch:
                 where the engine does not tell it (PostgreSQL).
             wait: seconds that the same answer is waited for while somebody else computes it.
             daily: the most that the analyst may spend of her share in one UTC day.
+            door: the way by which it came, for the history.
 
         Raises:
             BudgetError: what is left of the budget, of the analyst's share or of its daily portion is less than the price.
@@ -175,10 +177,9 @@ class Batch:
             InProgressError: somebody else still computes this answer.
             ReleaseError: it failed after data was read; the charge stays.
         """
-        how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
-        return release_batch(
-            self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how, wait=wait, daily=daily
-        )
+        how: dict[str, Any] = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads}
+        how |= {"progress": progress, "wait": wait, "daily": daily, "door": door}
+        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
 
     def __len__(self) -> int:
         return len(self.offers)

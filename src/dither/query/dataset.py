@@ -130,11 +130,12 @@ class Dataset(Holdings):
         found = public_quote(as_sql(sql), self)
         if found is not None:
             return found
-        ask = Ask(text=with_public_constants(as_sql(sql), self), **terms)
+        text = with_public_constants(as_sql(sql), self)
+        ask = Ask(text=text, **terms)
         known = self._offers.find(ask, self.ledger.budget)
         if known is not None:
             return Quote(known, self, ask)
-        free = free_quote(str(ask.text), self)
+        free = free_quote(text, self)
         if free is not None:
             return free
         made = make_quote(ask, self)

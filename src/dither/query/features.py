@@ -122,7 +122,7 @@ class Features:
         check_matches(relation, sources, engine, None)
         with engine.opened([*sources.values()]) as opened:
             try:
-                told = {"text": text, "door": "learn", "unprotected": self.unprotected}
+                told: dict[str, Any] = {"text": text, "door": "learn", "unprotected": self.unprotected}
                 receipt = ledger.reserve(guarantee, question, **terms, lease=LEASE, **told)
             except InputError as error:
                 with suppress(DitherError):  # the refusal is what is told, logged or not

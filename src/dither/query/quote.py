@@ -149,6 +149,7 @@ class Quote:
         progress: Progress | None = None,
         wait: float = WAIT,
         daily: Guarantee | None = None,
+        door: str = "",
     ) -> Answer:
         """Charge the ledger, then ask. The same question under the same policy and data version is answered for free.
 
@@ -160,6 +161,7 @@ class Quote:
                 where the engine does not tell it (PostgreSQL).
             wait: seconds that the same answer is waited for while somebody else computes it.
             daily: the most that the analyst may spend of her share in one UTC day.
+            door: the way by which it came, for the history.
 
         Raises:
             BudgetError: what is left of the budget, of the analyst's share or of its daily portion is less than the price.
@@ -169,7 +171,7 @@ class Quote:
             ReleaseError: it failed after data was read; the charge stays.
         """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
-        return release(self.offer, self.holdings, **how, wait=wait, daily=daily)
+        return release(self.offer, self.holdings, **how, wait=wait, daily=daily, door=door)
 
     def __str__(self) -> str:
         return self.explain()

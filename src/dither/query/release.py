@@ -127,6 +127,7 @@ class Release:
         progress: Progress | None,
         wait: float,
         daily: Guarantee | None = None,
+        door: str = "",
     ) -> tuple[str, Receipt]:
         """The stored answer as `written` spells it, and the receipt of its charge; waits while somebody else computes it."""
         if threads is not None and (type(threads) is not int or not 1 <= threads <= 1024):
@@ -140,7 +141,7 @@ class Release:
         until, (pause, longest) = time.monotonic() + wait, PAUSES
         while True:
             try:
-                return self._asked_once(written, terms, daily, threads, progress)
+                return self._asked_once(written, terms, {"daily": daily, "door": door}, threads, progress)
             except InProgressError as error:
                 if error.came in self.holdings.lost or time.monotonic() + pause > until:
                     raise
@@ -151,7 +152,7 @@ class Release:
         self,
         written: Callable[[Sequence[Released]], str],
         terms: dict[str, Any],
-        daily: Guarantee | None,
+        own: dict[str, Any],
         threads: int | None,
         progress: Progress | None,
     ) -> tuple[str, Receipt]:
@@ -169,7 +170,7 @@ class Release:
         for relation in relations:
             check_matches(relation, sources, engine, threads)
         with engine.opened([*sources.values()], threads) as opened:
-            receipt = self._reserved({**terms, "daily": daily})
+            receipt = self._reserved({**terms, **own})
             if receipt.answer is not None:
                 return receipt.answer, receipt
             try:
@@ -192,11 +193,11 @@ class Release:
         ledger, text = self.holdings.ledger, ";\n".join(offer.sql for offer in self.offers)[:LONGEST_TEXT]
         text = text if self.holdings.policy.keeps_texts else ""
         try:
-            told = {"text": text, "unprotected": unprotected_words(fact for one in self.offers for fact in one.outside)}
-            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, **told)
+            outside = unprotected_words(fact for one in self.offers for fact in one.outside)
+            return ledger.reserve(self.guarantee, self.question, **terms, lease=LEASE, text=text, unprotected=outside)
         except InputError as error:
             with suppress(DitherError):  # the refusal is what is told, logged or not
-                ledger.record_refusal(text, error.why, analyst=terms["analyst"])
+                ledger.record_refusal(text, error.why, analyst=terms["analyst"], door=terms["door"])
             raise
 
     def _computed(

@@ -156,6 +156,9 @@ def test_refusals_are_not_kept(data):
     for _ in range(2):
         with pytest.raises(QuestionError, match="line 1, column 8"):
             data.quote("SELECT nothing FROM visits", epsilon=1)
+        for nothing in (None, 5, "", b"SELECT 1"):
+            with pytest.raises(QuestionError, match="it is not SQL"):
+                data.quote(nothing, epsilon=1)
         with pytest.raises(NumberError):
             data.quote(COUNT, epsilon=-1)
     assert len(data._offers) == 0
@@ -188,7 +191,7 @@ def test_several_threads_find_equal_offers(data, monkeypatch):
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len(data._offers) == 2
+    assert 1 <= len(data._offers) <= 2
 
 
 def test_an_offer_that_is_kept_holds_no_rows(tmp_path):

@@ -84,7 +84,9 @@ def hostile_clinic(
 ) -> GatewayDataset:  # fmt: skip
     """Write rows, policy and ledger into a folder; the dataset of that name."""
     folder.mkdir(parents=True)
-    others = [(str(9 + place % 20), "AB"[place % 7 % 2], "2025-01-15", str(20 + place % 60), "12.50", "") for place in range(60)]
+    others = [
+        (str(9 + place % 20), "AB"[place % 7 % 2], "2025-01-15", str(20 + place % 60), "12.50", "") for place in range(60)
+    ]
     nobody = [("", "A", "2025-01-01", "44", "10", "nobody")] if kind == "present" else []
     hers = [(str(ALICE), *cells) for cells in CELLS] if kind == "present" else []
     hers += [("4243", "A", "2025-05-05", "30", "1", "")] if kind == "replaced" else []
@@ -114,7 +116,9 @@ def program(**facts: Any) -> list[str]:
     return [sys.executable, "-m", "tests.server.replayed_process", json.dumps(facts)]
 
 
-def gateway(folder: Path, datasets: Sequence[GatewayDataset], *, workers: int = 1, limits: Limits | None = None, **facts: Any):
+def gateway(
+    folder: Path, datasets: Sequence[GatewayDataset], *, workers: int = 1, limits: Limits | None = None, **facts: Any
+):
     """A gateway over these datasets; `facts` are those of the harness program."""
     (folder / "gateway").mkdir(exist_ok=True)
     limits = limits or Limits(under_way=1000, queue=1000, queries_per_second=1e5, quotes_per_second=1e5)

@@ -48,7 +48,7 @@ BUDGET = '{ epsilon = "10" }'  # so that the last but one is refused
 MASKS = [
     (re.compile(r"\b(qt|qy)_[0-9a-f]+"), r"\1_"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\dZ?"), "TIME"),
-    (re.compile(r'time(\\?": )\d{16}'), r'time\1 0'),
+    (re.compile(r'time(\\?": )\d{16}'), r"time\1 0"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "IDENTITY"),
     (re.compile(r"\b[0-9a-f]{8}-(\d+)\b"), r"RECEIPT-\1"),

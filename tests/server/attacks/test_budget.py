@@ -15,7 +15,23 @@ from tests.server.gateways import caller, count, run
 
 PRICE, GRANTED = "0.07", 14  # of a budget of 1: what is left is 0.02
 CLIENTS = 32
-BAD = [-1, 0, 1e-320, "1e999", True, "nan", "-inf", float("nan"), float("inf"), float("-inf"), "0x1", "1e-400", [1], {"a": 1}, None]
+BAD = [
+    -1,
+    0,
+    1e-320,
+    "1e999",
+    True,
+    "nan",
+    "-inf",
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+    "0x1",
+    "1e-400",
+    [1],
+    {"a": 1},
+    None,
+]
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +69,19 @@ def test_32_clients_race_for_one_budget(found):
     # Who was refused stays so: by a second token, as somebody else, in other words; what was answered is free for all.
     late = [caller(found, "client-0"), caller(found, "somebody"), caller(found, "olga", "owner")]
     for who in late:
-        for sql in ("SELECT COUNT(*) AS n FROM visits WHERE age > 90", "select count(*) as m from visits as v where v.age>90"):
+        for sql in (
+            "SELECT COUNT(*) AS n FROM visits WHERE age > 90",
+            "select count(*) as m from visits as v where v.age>90",
+        ):
             question = run(found.ask(who, Asked("race", sql, {"epsilon": PRICE}), wait=30))
             assert question.problem.kind == "budget"
     again = run(outcomes(found, clients, asks))
     assert again == {"replay": GRANTED, "budget": CLIENTS - GRANTED}
     assert run(found.verify(late[-1], "race"))["ok"]
     lines = run(found.ledger(late[-1], "race", last=10_000))
-    assert Counter(line["kind"] for line in lines)["reserved"] == Counter(line["kind"] for line in lines)["answered"] == GRANTED
+    assert (
+        Counter(line["kind"] for line in lines)["reserved"] == Counter(line["kind"] for line in lines)["answered"] == GRANTED
+    )
 
 
 def test_a_restart_forgets_neither_charges_nor_keys(tmp_path):
@@ -122,7 +143,14 @@ class TestKeys:
 
     def test_names_and_keys_do_not_run_into_each_other(self, found):
         """The ledger knows one name for a key; no two callers can make the same of theirs."""
-        for name, key in (("a", "b/c"), ("a/b", "c"), ('a", "b', "c"), ("a", 'b", "c'), ("a", 200 * "k"), (190 * "n", 200 * "k")):
+        for name, key in (
+            ("a", "b/c"),
+            ("a/b", "c"),
+            ('a", "b', "c"),
+            ("a", 'b", "c'),
+            ("a", 200 * "k"),
+            (190 * "n", 200 * "k"),
+        ):
             who = caller(found, name)
             asked = count(f"age > 30 AND age < {len(name) + 31} AND cost > {len(key)}", "keys", epsilon="0.001")
             question = run(found.ask(who, asked, key=key, wait=30))

@@ -47,7 +47,14 @@ def test_every_reply_is_the_same_but_for_noisy_numbers(neighbours):
     assert [difference(one, other) for one, *others in zip(*several, strict=True) for other in others if one != other] == []
     told = [json.loads(reply) for reply in several[0][2 : 3 * len(ASKS) : 3]]
     kinds = [one.get("type") or (one["problem"] or {}).get("type") or one["state"] for one in told]
-    assert {kind.removeprefix("urn:dither:") for kind in kinds} == {"done", "refused", "failed", "conflict", "in-progress", "budget"}
+    assert {kind.removeprefix("urn:dither:") for kind in kinds} == {
+        "done",
+        "refused",
+        "failed",
+        "conflict",
+        "in-progress",
+        "budget",
+    }
     assert kinds.count("done") >= 18
 
 

@@ -171,3 +171,11 @@ def test_no_file_and_no_text(folder):
     (folder / "other.toml").write_bytes(b"\x80\x81")
     with pytest.raises(PolicyError, match="nor any text"):
         read_gateway(folder / "other.toml")
+
+
+def test_the_page_shows_the_limits_that_hold(folder):
+    page = Path(__file__).parents[3] / "docs" / "tokens.md"
+    text = page.read_text().partition("```toml\n")[2].partition("```")[0]
+    found = read(folder, text)
+    assert found.limits == Limits()
+    assert (found.host, found.port, found.workers) == ("127.0.0.1", 8765, 2)

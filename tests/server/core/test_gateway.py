@@ -156,6 +156,11 @@ def test_free_questions_and_batches(gateway):
     free = Asked("clinic", "SELECT DISTINCT ward FROM visits", {})
     assert run(gateway.quote(who, free))["free"]
     assert json.loads(run(finished(gateway, who, free)).answer)["columns"] == {"ward": ["A", "B"]}
+    several = Asked("clinic", [str(count("age > 20").sql), str(count("age > 40").sql)], {"epsilon": "0.1"})
+    quote, question = run(gateway.quote(who, several)), run(finished(gateway, who, several))
+    assert len(quote["errors"]) == 2
+    assert question.price == quote["price"] == "ε = 0.1 (add/remove one person)"
+    assert len(dither.BatchAnswer.from_json(question.answer)) == 2
 
 
 def test_stored_answers_are_found_by_words_and_own_ones_by_their_asker(gateway):
@@ -295,3 +300,29 @@ def test_a_share_is_what_is_left(tmp_path):
         assert [end.state for end in ends] == ["done", "done", "failed"]
         assert ends[2].problem.status == 402
         assert run(finished(gateway, caller(gateway, "ben"), count("age > 9"))).problem.status == 402
+
+
+def test_wrong_tokens_of_one_address_are_few_a_minute_and_a_right_one_passes(tmp_path):
+    with running(config(tmp_path, limits=Limits(wrong_tokens_per_minute=2))) as gateway:
+        secret = gateway.tokens.create(name="ana")[1]
+        statuses = []
+        for wrong in ("", "dth_x", f"{secret[:-1]}A", None):
+            with pytest.raises(Problem) as found:
+                gateway.caller(wrong, "127.0.0.1")
+            statuses.append(found.value.status)
+        assert statuses == [401, 401, 429, 429]
+        assert 0 < found.value.retry_after <= 30
+        assert gateway.caller(secret, "127.0.0.1").name == "ana"
+        with pytest.raises(Problem, match="unauthorized"):
+            gateway.caller("dth_x", "127.0.0.2")
+
+
+def test_a_token_asks_so_often_and_no_more(tmp_path):
+    with running(config(tmp_path, limits=Limits(quotes_per_second=0.01, queries_per_second=0.01))) as gateway:
+        ana, ben = caller(gateway), caller(gateway, "ben")
+        for who in (ana, ben):
+            assert run(gateway.quote(who, count()))["left"] == 30
+            assert problem_of(gateway.quote(who, count())).status == 429
+        first = run(finished(gateway, ana, count()))
+        assert 0 < problem_of(gateway.ask(ana, count("age > 1"))).retry_after <= 100
+        assert first.state == "done"

@@ -174,6 +174,10 @@ class StandIn:
         self.calls.append(("diff", text))
         return {"loosens": False, "lines": []}
 
+    async def first_questions(self, caller: Caller, dataset: str) -> dict[str, Any]:
+        self._seen(caller, dataset)
+        return {"questions": []}
+
     async def sample(self, caller: Caller, dataset: str, rows: int) -> dict[str, bytes]:
         self._seen(caller, dataset)
         self.calls.append(("sample", rows))

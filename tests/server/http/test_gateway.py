@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client import generate_latest
 
-from tests.server.http.conftest import CANARY
+from tests.server.http.conftest import CANARY, POLICY
 
 JSON = {"Content-Type": "application/json"}
 SQL = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -134,8 +134,24 @@ def test_absent_and_not_yours_are_the_same_bytes(real):
     assert next(iter(seen))[0] == 404
 
 
-BY_NAME = ["/v1/datasets/{}", "/v1/budget?dataset={}", "/v1/answers?dataset={}", "/v1/ledger?dataset={}"]
+BY_NAME = [
+    *("/v1/datasets/{}", "/v1/datasets/{}/sample", "/v1/datasets/{}/questions"),
+    *("/v1/budget?dataset={}", "/v1/answers?dataset={}", "/v1/ledger?dataset={}"),
+]
 BY_ID = ["/v1/queries/{}", "/v1/queries/{}/events"]
+
+
+def test_made_up_rows_and_first_questions(real):
+    rows = real.call("GET", "/v1/datasets/clinic/sample?rows=5").json()["tables"]["visits"]
+    assert (len(rows), set(rows[0])) == (5, {"patient", "ward", "cost"})
+    assert real.call("GET", "/v1/datasets/clinic/questions").json()["questions"]
+
+
+def test_the_difference_of_policies_is_the_owners(real):
+    content = {"dataset": "clinic", "policy": POLICY.format(name="clinic").replace("max_rows = 2", "max_rows = 3")}
+    assert real.call("POST", "/v1/policy/diff", json=content).status_code == 403
+    assert real.call("POST", "/v1/policy/diff", "olga", json=content).json()["loosens"] is True
+    assert real.call("POST", "/v1/policy/diff", "olga", json=content | {"policy": "version ="}).status_code == 422
 
 
 def test_a_token_that_is_revoked_ends_at_once(real):

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import tracemalloc
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ from dither.server.http.app import create_app
 from dither.server.http.authentication import OpenRequests
 from dither.server.http.logs import RequestLog, rounded_up
 from dither.server.http.middleware import Middleware
+from dither.server.http.protocol import TimedProtocol
 from tests.server.http.listening import ended, listening, raw, status
 from tests.server.http.stand_in import StandIn, body, call, calls
 
@@ -196,8 +198,8 @@ def test_headers_that_claim_something_change_nothing(port, header):
         HEAD + b"Content-Length: 99999999999999999999\r\n\r\n[]",
         HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n",
         HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        b"GET /v1/me HTTP/1.1\r\nHost: g\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
-        b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: g\r\n\r\n",
+        b"GET /v1/me HTTP/1.1\r\nHost: g\r\nX: " + b"x" * 100_000 + b"\r\n" + CLOSE + b"\r\n",
+        b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: g\r\n" + CLOSE + b"\r\n",
         b"GET /v1/me HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer analyst\r\nAuthorization: Bearer owner\r\n"
         + CLOSE
         + b"\r\n",
@@ -217,6 +219,54 @@ def test_the_rest_of_a_body_is_no_second_request(port):
     hidden = b"GET /v1/me HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer owner\r\n\r\n"
     unknown = HEAD.replace(b"/v1/quotes", b"/v1/nothing") + b"Content-Length: %d\r\n\r\n" % len(hidden)
     assert raw(port, unknown, hidden).count(b"HTTP/1.1 ") == 1
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """A server that waits for heads no longer than a moment, and for anything else as always."""
+    monkeypatch.setattr(TimedProtocol, "head_seconds", 0.2)
+    gateway = StandIn()
+    with listening(create_app(gateway), gateway.config) as found:
+        yield found
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /v1/me HTTP/1.1\r\nHost: g\r\nX"])
+def test_a_connection_that_says_nothing_more_ends(hurried, said):
+    assert raw(hurried, said) == b""
+
+
+class Timers:
+    """A loop that starts no timer, and remembers them."""
+
+    def __init__(self):
+        self.started = []
+
+    def call_later(self, seconds, late):
+        timer = SimpleNamespace(late=late, ended=False)
+        timer.cancel = lambda: setattr(timer, "ended", True)
+        self.started.append(timer)
+        return timer
+
+
+def test_each_head_is_timed_by_itself():
+    """From the first sign of it, or from the start of the connection, until it is whole; a reply may take longer."""
+    made = TimedProtocol.__new__(TimedProtocol)
+    closed = []
+    made.loop, made.cycle = Timers(), None
+    made.transport = SimpleNamespace(close=lambda: closed.append(1), is_closing=lambda: False)
+    made._watch()  # open
+    made._watch()  # a part of a head: the same timer goes on
+    assert [timer.ended for timer in made.loop.started] == [False]
+    made.cycle = SimpleNamespace(response_complete=False)
+    made._watch()  # all of it
+    assert [timer.ended for timer in made.loop.started] == [True]
+    made._watch()  # a body
+    made.cycle.response_complete = True
+    assert len(made.loop.started) == 1
+    made._watch()  # the next head begins
+    assert [timer.ended for timer in made.loop.started] == [True, False]
+    made.loop.started[1].late()
+    assert closed == [1]
 
 
 # -- time, faults, the log ---------------------------------------------------------------------------------------------

@@ -40,6 +40,12 @@ def gateway(folder) -> Iterator[Gateway]:
     os.environ["DITHER_HOME"] = before
 
 
+@pytest.fixture(autouse=True)
+def same_home(home, folder, monkeypatch) -> None:
+    """Where the keys of its ledgers are."""
+    monkeypatch.setenv("DITHER_HOME", str(folder / "home"))
+
+
 class Agent:
     """It asks whatever a seed says, right and wrong, and remembers what it was told."""
 

@@ -75,6 +75,8 @@ def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
         plain = np.asarray(values)
         if plain.dtype.kind in "biuf" and not _merges(plain):
             return plain
+    if depth == 1 and _is_nested(values):
+        depth = 2  # a column, as an array of numbers would be
     if depth == 2 and not all(isinstance(row, (list, tuple, np.ndarray)) for row in values):
         raise SizeError(
             where, "a list", "Expected 2D array, got 1D array instead", "one list for each row: Reshape your data"
@@ -90,6 +92,12 @@ def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
         else:
             found[place] = one
     return found
+
+
+def _is_nested(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether each entry is a row of one length: the shape of a table, whatever its cells are."""
+    rows = [one for one in values if isinstance(one, (list, tuple)) or (isinstance(one, np.ndarray) and one.ndim == 1)]
+    return 0 < len(rows) == len(values) and len({len(row) for row in rows}) == 1
 
 
 def _merges(array: NDArray[Any]) -> bool:

@@ -28,7 +28,7 @@ from dither.learn.base.columns import read_bounds
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
 from dither.learn.base.payment import KeepsLedger, read_ledger
-from dither.learn.base.people import check_persons, kept_rows, read_person
+from dither.learn.base.people import check_persons, kept_rows, person_numbers, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
@@ -53,6 +53,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
 
     _kinds: ClassVar[tuple[Kind, ...]] = ("gaussian",)  # the noise that it can spend
     _supervision: ClassVar[str | None] = None  # "classes", "target" or None
+    _by_person: ClassVar[bool] = False  # whether rows say whose they are: samples are of persons
 
     epsilon: Any
     delta: Any
@@ -155,18 +156,27 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         """What was released, at which price, and what the guarantee does not hold."""
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
-        most, size = self.facts_.rows_per_person, sum(one.size for one in self.released_)
+        most = self.facts_.rows_per_person
         whose = f"at most {most} of a person count{'s' * (most == 1)}"
         lines = [
             f"Model      {type(self).__name__}",
             f"Price      {self.facts_.price.words}, charged {charged}",
             f"Rows       {whose if self.facts_.has_persons else 'each is taken as another person'}",
-            f"Released   {size:,} whole numbers with noise; the model is made of them alone",
+            f"Released   {self._made_of()}",
         ]
         lines += [f"Outside    {text}" for text in self.outside_]
         return "\n".join(lines)
 
     # -- inside ------------------------------------------------------------------------------------------------
+
+    def _made_of(self) -> str:
+        """What was released, in words."""
+        size = sum(one.size for one in self.released_)
+        return f"{size:,} whole numbers with noise; the model is made of them alone"
+
+    def _spelled(self, name: str, value: Any) -> str:
+        """A parameter as it tells this fit from others, where a ledger keeps what was released."""
+        return repr(value)
 
     def _rehearse(self, facts: Facts) -> None:
         """Run without rows, on zeros: what can never work is refused before it is charged."""
@@ -241,7 +251,8 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         numbers, codes = scaled(cells, facts.columns)
         label = targets.encode_labels(labels, facts.classes) if facts.classes else None
         target = targets.encode_target(labels, facts.target) if facts.target else None
-        rows, kept = Rows(numbers, codes, label, target), np.ones(cells.rows, dtype=bool)
+        whose = person_numbers(ids, cells.rows) if self._by_person and ids is not None else None
+        rows, kept = Rows(numbers, codes, label, target, whose), np.ones(cells.rows, dtype=bool)
         if ids is not None:
             kept &= kept_rows(ids, cells.rows, facts.rows_per_person)
         if label is not None:

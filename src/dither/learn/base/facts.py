@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from attrs import frozen
 
 from dither.errors import NumberError
@@ -52,9 +53,18 @@ class Facts:
         most = default_norm(self.columns)
         if stated is None:
             return most
-        if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not 2**-20 <= stated < float("inf"):
-            raise NumberError("norm", stated, "it bounds the length of a row after scaling to [-1, 1]", f"norm={most:.3g}")
-        return float(min(stated, most))
+        why = "it bounds the length of a row after scaling to [-1, 1]"
+        return min(read_setting(stated, "norm", 2**-20, float("inf"), f"norm={most:.3g}", why), most)
+
+
+def read_setting(value: Any, name: str, least: float, most: float, ways: str, why: str = "") -> float:
+    """A setting that is a number, of Python or numpy, from `least` to `most`; an infinity is none."""
+    plain = value.item() if isinstance(value, np.generic) else value  # exactly its value
+    number = not isinstance(plain, bool) and isinstance(plain, (int, float))
+    if not number or not least <= plain <= most or plain == float("inf"):
+        words = why or f"it is a number from {least:g} to {most:g}"
+        raise NumberError(name, value, words, ways)
+    return float(plain)
 
 
 def read_rows_hint(rows: Any) -> int | None:

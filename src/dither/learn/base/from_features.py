@@ -67,7 +67,9 @@ def read_features(estimator: Any, features: Features, y: Any, person: Any) -> Fe
     if supervision == "classes" and parameters["classes"] is None:
         assert features.target is not None
         said["classes"] = _classes(features.target)
-    asked = {name: repr(value) for name, value in sorted(parameters.items()) if name not in (*OURS, *PRICE)}
+    asked = {
+        name: estimator._spelled(name, value) for name, value in sorted(parameters.items()) if name not in (*OURS, *PRICE)
+    }
     asked["max_rows"] = str(features.max_rows)
     names = tuple(column.name for column in features.columns)
     return FeatureFacts(names, said, asked, supervision is not None)

@@ -31,6 +31,13 @@ def kept_rows(person: Any, count: int, max_rows: int) -> NDArray[np.bool_]:
     return kept
 
 
+def person_numbers(person: Any, count: int) -> NDArray[np.int64]:
+    """A number for each row that is the same for rows of one person; -1 for rows of nobody, which do not count."""
+    numbers: dict[Any, int] = {}
+    keys = [_key(whose) for whose in read_person(person, count).tolist()]
+    return np.array([-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
 def check_persons(ids: Any, max_rows: int, ways: str) -> None:
     """Several rows of a person can be counted only where somebody says whose each row is."""
     if ids is None and max_rows > 1:

@@ -29,6 +29,7 @@ class Rows:
     codes: Integers  # the place of a category in its list, -1 where it is in none
     label: Integers | None = None  # the place of the class
     target: Floats | None = None  # between -1 and 1
+    person: Integers | None = None  # a number for each person, where samples are taken of them
 
     @property
     def count(self) -> int:
@@ -37,8 +38,8 @@ class Rows:
 
     def take(self, kept: Any) -> Rows:
         """Some of them: places, or a truth value for each."""
-        label = None if self.label is None else self.label[kept]
-        return Rows(self.numbers[kept], self.codes[kept], label, None if self.target is None else self.target[kept])
+        beside = (None if part is None else part[kept] for part in (self.label, self.target, self.person))
+        return Rows(self.numbers[kept], self.codes[kept], *beside)
 
     @property
     def labels(self) -> Integers:

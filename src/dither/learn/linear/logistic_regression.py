@@ -24,12 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from dither.errors import NumberError
 from dither.learn.base.cells import Cells, Floats, Integers
 from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike
 from dither.learn.base.exact_sums import exact_products, exact_scores
-from dither.learn.base.facts import Facts
+from dither.learn.base.facts import Facts, read_setting
 from dither.learn.base.release import Release
 from dither.learn.base.row_count import released_count
 from dither.learn.base.rows import Rows, one_hot, row_products
@@ -113,12 +112,14 @@ class LogisticRegression(PrivateClassifier):
         self.analyst = analyst
 
     def _facts(self, cells: Cells, labels: Any) -> Facts:
-        if isinstance(self.l2, bool) or not isinstance(self.l2, (int, float)) or not 0 <= self.l2 <= LARGEST_L2:
-            raise NumberError("l2", self.l2, f"it is a number from 0 to {LARGEST_L2:g}", "l2=0.01")
+        self._penalty()
         return super()._facts(cells, labels)
 
+    def _penalty(self) -> float:
+        return read_setting(self.l2, "l2", 0, LARGEST_L2, "l2=0.01")
+
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        classes = len(facts.classes)
+        classes, penalty = len(facts.classes), self._penalty()
         n, spent = released_count(facts, release)
         steps = step_count(n * facts.mu / np.sqrt(facts.width))
         share = (1 - spent) / steps
@@ -132,7 +133,7 @@ class LogisticRegression(PrivateClassifier):
                 norm2=NORM2,
                 share=share,
             )
-            speed = MOMENTUM * speed + gradient / 2.0 ** (ROW_BITS + RESIDUAL_BITS) / n + self.l2 * weights
+            speed = MOMENTUM * speed + gradient / 2.0 ** (ROW_BITS + RESIDUAL_BITS) / n + penalty * weights
             weights = np.clip(np.nan_to_num(weights - RATE * speed), -LARGEST_WEIGHT, LARGEST_WEIGHT)  # NaN would scale rows
             if step >= steps // 2:
                 total, counted = total + weights, counted + 1

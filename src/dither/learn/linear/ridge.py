@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dither.errors import NumberError
 from dither.learn.base.columns import BoundsLike
+from dither.learn.base.facts import read_setting
 from dither.learn.linear.linear_regression import LinearRegression, Solver
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
@@ -81,7 +81,5 @@ class Ridge(LinearRegression):
         self.alpha = alpha
 
     def _penalty(self) -> float:
-        alpha = self.alpha
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 <= alpha <= LARGEST:
-            raise NumberError("alpha", alpha, f"it is a penalty: a number from 0 to {LARGEST:.0e}", "alpha=1.0")
-        return float(alpha)
+        why = f"it is a penalty: a number from 0 to {LARGEST:.0e}"
+        return read_setting(self.alpha, "alpha", 0, LARGEST, "alpha=1.0", why)

@@ -39,8 +39,9 @@ class Database(Protocol):
     def write(self, *queries: Statement) -> AbstractContextManager[Transaction]:
         """A transaction that no other writer overlaps; durable when it ends."""
 
-    def read(self, *queries: Statement) -> AbstractContextManager[Transaction]:
-        """A snapshot; what it showed is durable when it ends."""
+    def read(self, *queries: Statement, durable: bool = True) -> AbstractContextManager[Transaction]:
+        """A snapshot; what it showed is durable when it ends. Otherwise it does not wait for a disk: nothing may follow from
+        it that a crash could take back."""
 
     def exists(self, table: str) -> bool:
         """Whether the database is there and has the table; makes neither."""

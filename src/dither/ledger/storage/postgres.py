@@ -121,9 +121,9 @@ class PostgresTransaction:
     def do(self, query: Statement) -> None:
         self.waiting.append(query)
 
-    def end(self) -> None:
+    def end(self, *, durable: bool) -> None:
         # Also where nothing was written: what was read may be another's, and not on the disk yet.
-        self._connection.run([*self.waiting, ("COMMIT", ()), (FLUSH, ())])
+        self._connection.run([*self.waiting, ("COMMIT", ()), *([(FLUSH, ())] if durable else [])])
 
 
 class PostgresDatabase:
@@ -173,11 +173,13 @@ class PostgresDatabase:
     def write(self, *queries: Statement) -> AbstractContextManager[PostgresTransaction]:
         return self._transaction(self._begin, queries)
 
-    def read(self, *queries: Statement) -> AbstractContextManager[PostgresTransaction]:
-        return self._transaction((READING, (f"SELECT {CLOCK}", ())), queries)
+    def read(self, *queries: Statement, durable: bool = True) -> AbstractContextManager[PostgresTransaction]:
+        return self._transaction((READING, (f"SELECT {CLOCK}", ())), queries, durable=durable)
 
     @contextmanager
-    def _transaction(self, begin: Sequence[Statement], queries: Sequence[Statement]) -> Iterator[PostgresTransaction]:
+    def _transaction(
+        self, begin: Sequence[Statement], queries: Sequence[Statement], *, durable: bool = True
+    ) -> Iterator[PostgresTransaction]:
         what = "nothing was written"
         refusal: DitherError | None = None
         try:
@@ -186,7 +188,7 @@ class PostgresDatabase:
                     transaction = PostgresTransaction(connection, begin, queries)
                     yield transaction
                     what = "it is not certain whether it was written"
-                    transaction.end()
+                    transaction.end(durable=durable)
                 except DitherError as error:  # a refusal: nothing is wrong with the connection
                     connection.run([("ROLLBACK", ())])
                     refusal = error

@@ -87,8 +87,8 @@ class SqliteDatabase:
     def write(self, *queries: Statement) -> AbstractContextManager[SqliteTransaction]:
         return self._transaction("BEGIN IMMEDIATE", queries)
 
-    def read(self, *queries: Statement) -> AbstractContextManager[SqliteTransaction]:
-        return self._transaction("BEGIN", queries)
+    def read(self, *queries: Statement, durable: bool = True) -> AbstractContextManager[SqliteTransaction]:
+        return self._transaction("BEGIN", queries)  # what others can see is on the disk, asked for or not
 
     @contextmanager
     def _transaction(self, begin: str, queries: Sequence[Statement]) -> Iterator[SqliteTransaction]:

@@ -11,9 +11,9 @@ differently, such as guarantees.
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -31,10 +31,13 @@ NAMES = tuple(one.name for one in fields(Ask))
 
 
 class OfferCache:
-    """A bounded cache of offers, the one that was used last leaving last; for several threads."""
+    """A bounded cache of offers, the one that was used last leaving last.
+
+    For several threads: each step is one of the dictionary's own, and what another thread did in between does no harm. There
+    is no lock that a process could be copied with while somebody else holds it.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._known: OrderedDict[Hashable, Offer] = OrderedDict()
 
     def __len__(self) -> int:
@@ -43,10 +46,10 @@ class OfferCache:
     def find(self, ask: Ask, budget: Filter) -> Offer | None:
         """The offer for a question under a budget, where it was made before; None where it is to be made."""
         key = _key(ask)
-        with self._lock:
-            offer = None if key is None else self._known.get(key)
-            if offer is None or offer.budget is not budget:
-                return None
+        offer = None if key is None else self._known.get(key)
+        if offer is None or offer.budget is not budget:
+            return None
+        with suppress(KeyError):  # it left just now
             self._known.move_to_end(key)
         return offer
 
@@ -56,7 +59,7 @@ class OfferCache:
         key = _key(ask)
         if key is None or groups > MOST_GROUPS or offer.found is not None or offer.constants is not None:
             return
-        with self._lock:
+        with suppress(KeyError):
             self._known[key] = offer
             self._known.move_to_end(key)
             while len(self._known) > MOST_OFFERS:
@@ -65,7 +68,7 @@ class OfferCache:
 
 def _key(ask: Ask) -> Hashable | None:
     """What was asked, by the types and texts of its terms: True, 1 and 1.0 are equal, and not the same term."""
-    if len(ask.text) > LONGEST_TEXT:
+    if type(ask.text) is not str or len(ask.text) > LONGEST_TEXT:
         return None
     found: list[Hashable] = []
     for name in NAMES:

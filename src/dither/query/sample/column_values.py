@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
-from dither.query.policy.column import MOST_FOUND, Column, Type
+from dither.query.policy.column import MOST_FOUND, Column, Key, Type
 
 if TYPE_CHECKING:
     import pyarrow
@@ -43,7 +43,7 @@ class Values:
 def values_of(column: Column, most: Fraction | None = None) -> Values:
     """What made-up cells of a column hold, if they are there; of numbers, none whose absolute value is above `most`."""
     if column.keys is not None:
-        keys = [key for key in column.keys if _fits(column, key, most)] or list(column.keys)
+        keys = _keys(column, most)
         return Values(len(keys), keys.__getitem__)
     if column.type is Type.BOOLEAN:
         return Values(2, bool)
@@ -57,10 +57,16 @@ def values_of(column: Column, most: Fraction | None = None) -> Values:
     return _steps(column, most)
 
 
-def ids_of(column: Column, word: str) -> Values:
+def least_size(column: Column) -> Fraction:
+    """The smallest absolute value that a made-up number of a column with bounds has."""
+    nearest = values_of(column, Fraction(0)).at(0)
+    return abs(Fraction(nearest)) if isinstance(nearest, (int, float, Decimal)) else Fraction(0)
+
+
+def ids_of(column: Column, word: str, most: Fraction | None = None) -> Values:
     """Values that tell people or rows apart: as many as the policy leaves room for."""
     if column.keys is not None or column.has_bounds:
-        return values_of(column)
+        return values_of(column, most)
     if column.type is Type.TEXT:
         return Values(MANY, lambda place: f"{word} {place + 1}")
     if column.type is Type.INTEGER:
@@ -139,14 +145,21 @@ def _within(lower: Fraction, step: Fraction, first: int, last: int, low: Fractio
     return nearest, nearest
 
 
-def _fits(column: Column, key: Cell, most: Fraction | None) -> bool:
-    """Whether a key is within the bounds, where there are some beside it."""
+def _keys(column: Column, most: Fraction | None) -> list[Key]:
+    """The keys within the bounds, where there are some beside them; of numbers the least where all are above `most`."""
+    keys = [key for key in column.keys or () if _is_within(column, key)] or list(column.keys or ())
+    if most is None:
+        return keys
+    numbers = [key for key in keys if isinstance(key, int)]
+    return [key for key in numbers if abs(key) <= most] or [min(numbers, key=abs)]
+
+
+def _is_within(column: Column, key: Key) -> bool:
     if isinstance(key, datetime.date):
         return column.first is None or column.last is None or column.first <= key <= column.last
-    if isinstance(key, bool) or not isinstance(key, int):
+    if isinstance(key, str) or column.lower is None or column.upper is None:
         return True
-    inside = column.lower is None or column.upper is None or column.lower <= key <= column.upper
-    return inside and (most is None or abs(key) <= most)
+    return column.lower <= key <= column.upper
 
 
 def _dates(column: Column) -> Values:

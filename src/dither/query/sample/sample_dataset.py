@@ -45,11 +45,11 @@ def sample_dataset(
         GuaranteeError, UnitError: what is given as a budget is none, or about other neighbours.
 
     Example:
+        >>> import dither
         >>> from dither.query.policy.policy import read_policy
-        >>> from dither.query.sample.sample_dataset import sample_dataset
         >>> facts = {"person": "who", "max_rows": 2, "columns": {"who": {"type": "integer"}, "town": {"type": "text"}}}
         >>> policy = read_policy({"version": 1, "domain": "class", "tables": {"visits": facts}})
-        >>> trial = sample_dataset(policy)
+        >>> trial = dither.sample_dataset(policy)
         >>> answer = trial.quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
         >>> print(answer.says.splitlines()[0])
         made-up rows: no row is real, and nothing was taken from the data

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dither.ledger.entries.texts import LONGEST_NAME
 from dither.query.policy.cell_format import CellFormat
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import Table
-
-LONGEST_NAME = 1000  # characters of a domain
 
 
 def sample_domain(domain: str) -> str:

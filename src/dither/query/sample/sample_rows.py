@@ -6,8 +6,8 @@ charged.
     policy, rows, seed    what `sample_rows` is given; none of them holds a row, a source that is open, or a ledger
 
 Proof. All that is drawn is a hash of the seed and of names of the policy (`hash_stream.py`), and all that is done with it is
-arithmetic on facts of the policy. No file, database, frame or ledger is opened: this room's makers of rows import none that
-could. What has the same value on all data has the same law on neighbours, with a ratio of 1. (What an owner took from the
+arithmetic on facts of the policy. No file, database, frame or ledger is opened, which a test listens for (audit events of
+Python). What has the same value on all data has the same law on neighbours, with a ratio of 1. (What an owner took from the
 data into the policy was public before, and is outside of it as it is outside of every answer.)
 
 Rows fit the policy: numbers are on their steps within the bounds, texts among the keys, no limit of a person is exceeded.
@@ -54,9 +54,9 @@ def sample_rows(policy: Policy, rows: SupportsIndex = ROWS, *, seed: SupportsInd
     Example:
         >>> import dither
         >>> from dither.query.policy.policy import read_policy
-        >>> from dither.query.sample.sample_rows import sample_rows
         >>> facts = {"person": "who", "max_rows": 2, "columns": {"who": {"type": "integer"}, "town": {"type": "text"}}}
-        >>> rows = sample_rows(read_policy({"version": 1, "domain": "class", "tables": {"visits": facts}}), 5)["visits"]
+        >>> policy = read_policy({"version": 1, "domain": "class", "tables": {"visits": facts}})
+        >>> rows = dither.sample_rows(policy, 5)["visits"]
         >>> rows.column_names, rows.num_rows, rows["town"][0].as_py().startswith("text ")
         (['who', 'town'], 5, True)
     """

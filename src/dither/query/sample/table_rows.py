@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
+from fractions import Fraction
+from math import floor, prod
 
 from dither.query.policy.column import Column, Type
 from dither.query.policy.owner import VAGUE
 from dither.query.policy.table import Table
-from dither.query.sample.column_values import Cell, Values, ids_of, values_of
+from dither.query.sample.column_values import Cell, Values, ids_of, least_size, values_of
 from dither.query.sample.hash_stream import HashStream
 from dither.query.sample.shared_columns import SharedColumns
 
@@ -29,7 +30,12 @@ class TableRows:
 
 def most_rows(table: Table) -> int:
     """How many rows one person has at most: so few that no limit is exceeded, whatever rows are grouped by."""
-    return min(table.most_rows, table.max_groups, table.max_rows_per_group)
+    found = min(table.most_rows, table.max_groups, table.max_rows_per_group)
+    for name, most in table.max_sum:
+        column = table.column(name)
+        least = Fraction(0) if column is None else least_size(column)
+        found = found if least == 0 else min(found, max(1, floor(most / least)))
+    return found
 
 
 class PrivateRows:
@@ -41,7 +47,9 @@ class PrivateRows:
         self._choice = HashStream(seed, table.name)
         self._values = {one.name: self._values_of(one, shared) for one in table.columns if not table.tells_whose(one.name)}
         copied = {table.person, *(child for child, _ in (table.owner.on if table.owner else ()))}
-        self._ids = {one.name: ids_of(one, "key") for one in table.columns if one.name in table.ids - copied}
+        self._ids = {
+            one.name: ids_of(one, "key", self._largest(one)) for one in table.columns if one.name in table.ids - copied
+        }
         self._whose = None if parent is not None or table.person is None else self._person()
         people = 0 if self._whose is None else min(self._whose.count, -(-2 * count // (min(self._most, OFTEN) + 1)))
         self._open = list(range(people if parent is None else len(parent.rows)))  # people, or rows of the parent
@@ -141,8 +149,12 @@ class PrivateRows:
         return ids_of(column, "person")
 
     def _values_of(self, column: Column, shared: SharedColumns) -> Values:
+        return shared.few(column, values_of(shared.stated(column), self._largest(column)))
+
+    def _largest(self, column: Column) -> Fraction | None:
+        """The largest absolute value of a cell, where what a person's cells add up to is limited."""
         most = self._table.sum_limit(column.name)
-        return shared.few(column, values_of(shared.stated(column), None if most is None else most / self._most))
+        return None if most is None else most / self._most
 
 
 def public_rows(table: Table, shared: SharedColumns, count: int, seed: int) -> TableRows:

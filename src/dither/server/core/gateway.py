@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,8 @@ from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.process_handle import PROGRAM
 from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
+from dither.server.core.rate_limits import Kind as RateKind
+from dither.server.core.rate_limits import RateLimits
 from dither.server.core.recent_quotes import RecentQuotes
 from dither.server.core.releases import Releases
 from dither.server.core.stored_answers import StoredAnswers
@@ -49,7 +52,7 @@ class Gateway(OwnerRequests):
         self.known: dict[str, GatewayDataset] = {dataset.name: dataset for dataset in config.datasets}
         self.tokens = TokenStore(config.database)
         self.stored = StoredAnswers(self.tokens.database)
-        self.quotes, self.questions = RecentQuotes(), Questions()
+        self.quotes, self.questions, self.rates = RecentQuotes(), Questions(), RateLimits(config.limits)
         policies: dict[str, Path] = {dataset.name: dataset.policy for dataset in config.datasets}
         self.desk = Desk(policies, program=program)
         try:
@@ -59,7 +62,7 @@ class Gateway(OwnerRequests):
             self.tokens.close()
             raise
         seconds = config.limits.seconds
-        self.releases = Releases(self.questions, self.workers, self.desk, self.stored, seconds)
+        self.releases = Releases(self.questions, self.workers, self.desk, self.stored, self.rates.under_way, seconds)
 
     def close(self) -> None:
         """End the processes; answers that are ready are in the ledgers."""
@@ -77,12 +80,24 @@ class Gateway(OwnerRequests):
     # -- who asks ----------------------------------------------------------------------------------------------------
 
     def caller(self, secret: str | None, address: str) -> Caller:
-        """Who has this token; a problem where it is none, or not any more: the same for all reasons."""
+        """Who has this token; a problem where it is none, or not any more: the same for all reasons.
+
+        Wrong tokens of one address are few a minute; a right one passes whatever its neighbours try.
+        """
         token = None if not secret else self.tokens.find(secret)
-        if token is None:
-            instead = "Authorization: Bearer dth_..., with a token that the owner made"
-            raise Problem("unauthorized", why="there is no valid token", instead=instead)
-        return Caller.of(token)
+        if token is not None:
+            return Caller.of(token)
+        wait = self.rates.locked_out(address)
+        if wait:
+            raise _too_many("too many wrong tokens came from this address", wait)
+        self.rates.wrong_token(address)
+        instead = "Authorization: Bearer dth_..., with a token that the owner made"
+        raise Problem("unauthorized", why="there is no valid token", instead=instead)
+
+    def _take(self, caller: Caller, kind: RateKind) -> None:
+        wait = self.rates.take(caller.token_id, kind)
+        if wait:
+            raise _too_many(f"this token has asked for too many {kind}", wait)
 
     def _seen(self, caller: Caller) -> list[str]:
         return [name for name in self.known if caller.sees(name)]
@@ -114,6 +129,7 @@ class Gateway(OwnerRequests):
         dataset = self._dataset(caller, asked.dataset)
         caller.must("look", dataset.name)
         self._must_be_short(asked)
+        self._take(caller, "quotes")
         try:
             slot = choose_slot(dataset.slots, asked.slot)
             found = await self.desk.ask("quote", dataset.name, **_terms(asked), analyst=caller.name)
@@ -127,7 +143,10 @@ class Gateway(OwnerRequests):
     async def budget(self, caller: Caller, dataset: str | None = None) -> list[Json]:
         """What is left of each budget, and of the caller's share."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
-        return [{"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name)} for name in names]
+        return [
+            {"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name, daily=caller.daily)}
+            for name in names
+        ]
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
@@ -148,11 +167,12 @@ class Gateway(OwnerRequests):
             raise problem_of(error, "quote") from None
         question = self.questions.same(caller, asked, key)
         if question is None:
-            limits = self.config.limits
-            if self.questions.under_way(caller.token_id) >= limits.under_way:
-                why = f"this token has {limits.under_way} questions under way"
+            self._take(caller, "queries")
+            began = self.rates.under_way.begin(caller.token_id)
+            if began == "too many of one":
+                why = f"this token has {self.config.limits.under_way} questions under way"
                 raise Problem("too-many", why=why, instead="waiting for one of them", retry_after=1)
-            if self.questions.under_way() >= limits.queue:
+            if began == "too many of all":
                 raise Problem("busy", why="too many questions are waiting", instead="asking again later", retry_after=5)
             question = self.questions.add(caller, asked, key)
             self.releases.start(question, caller, slot, door)
@@ -231,3 +251,8 @@ class Gateway(OwnerRequests):
 
 def _terms(asked: Asked) -> Json:
     return {"sql": asked.sql, "terms": asked.terms}
+
+
+def _too_many(why: str, wait: float) -> Problem:
+    seconds = math.ceil(wait)
+    return Problem("too-many", why=why, instead=f"asking again in {seconds} s", retry_after=seconds)

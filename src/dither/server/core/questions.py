@@ -74,7 +74,7 @@ class Questions:
     def __init__(self) -> None:
         self._by_id: OrderedDict[str, tuple[Question, float]] = OrderedDict()
         self._by_key: dict[tuple[str, str, str], Question] = {}
-        self._bytes = 0
+        self._bytes = self._open = 0
 
     def find(self, caller: Caller, id: str) -> Question:  # noqa: A002
         """The question of that id, if this caller asked it; a problem otherwise, the same for all other ids."""
@@ -99,20 +99,21 @@ class Questions:
         self._forget()
         made = Question(f"qy_{secrets.token_hex(16)}", asked, caller.name, caller.token_id, key)
         self._by_id[made.id] = made, time.monotonic()
+        self._open += 1
         if key is not None:
             self._by_key[caller.name, asked.dataset, key] = made
         return made
 
-    def under_way(self, token_id: str | None = None) -> int:
-        """How many are queued or running, of a token or of all."""
-        several = (one for one, _ in self._by_id.values() if not one.ended.is_set())
-        return sum(token_id in (None, one.token_id) for one in several)
+    def under_way(self) -> int:
+        """How many are queued or running."""
+        return self._open
 
     def ended(self, question: Question) -> None:
         """Count its answer, and forget older ones where they are too many."""
         self._by_id[question.id] = question, time.monotonic()
         self._by_id.move_to_end(question.id)
         self._bytes += len(question.answer or "")
+        self._open -= 1
 
     def _forget(self) -> None:
         now = time.monotonic()

@@ -16,6 +16,7 @@ from dither.server.core.problems import Problem, failed
 from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
+from dither.server.core.rate_limits import Concurrency
 from dither.server.core.stored_answers import StoredAnswers
 
 Json = dict[str, Any]
@@ -24,8 +25,17 @@ Json = dict[str, Any]
 class Releases:
     """What happens to a question between the moment it is put and the moment its answer may leave."""
 
-    def __init__(self, questions: Questions, workers: WorkerPool, desk: Desk, stored: StoredAnswers, seconds: float) -> None:
-        self._questions, self._workers, self._desk, self._stored, self._seconds = questions, workers, desk, stored, seconds
+    def __init__(
+        self,
+        questions: Questions,
+        workers: WorkerPool,
+        desk: Desk,
+        stored: StoredAnswers,
+        under_way: Concurrency,
+        seconds: float,
+    ) -> None:
+        self._questions, self._workers, self._desk, self._stored = questions, workers, desk, stored
+        self._under_way, self._seconds = under_way, seconds
         self._running: set[asyncio.Task[None]] = set()
         self._keeps: dict[str, bool] = {}  # whether the policy lets texts of questions be kept, by dataset
         self.ends = Counter[str]()  # by what became of them: "done", or the kind of the problem
@@ -52,7 +62,7 @@ class Releases:
             reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
             await self._slot_ends(question, reply, slot)
             self._end(question, reply)
-            if question.problem is not None and question.problem.kind in ("budget", "refused"):
+            if question.problem is not None and question.problem.kind == "refused":
                 await self.log_refusal(caller, question.asked, question.problem, door)
             elif question.receipt is not None and question.answer is not None:
                 with suppress(DitherError, Problem):  # it is in the ledger; the same question gives it again for nothing
@@ -63,6 +73,7 @@ class Releases:
             if not question.ended.is_set():
                 question.end("failed" if question.problem is not None or question.answer is None else "done")
             self._questions.ended(question)
+            self._under_way.end(question.token_id)
 
     async def _slot_ends(self, question: Question, reply: Json | None, slot: float | None) -> None:
         """An answer, and a failure after the charge, leave when the slot ends; what the ledger refuses at once.

@@ -8,13 +8,14 @@ from typing import Any
 
 from dither.extras import needs
 from dither.server.core.gateway import Gateway
-from dither.server.http.authentication import OpenRequests
+from dither.server.http.authentication import OpenRequests, caller_of
 from dither.server.http.documents import describe
 from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
 from dither.server.http.middleware import Middleware
 from dither.server.http.problem_reply import tell_problems
 from dither.server.http.routes import datasets, history, owner, questions, service
+from dither.server.mcp.protocol import mount_mcp
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -40,6 +41,7 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
     app.state.gateway, app.state.open_requests = gateway, OpenRequests()
     for routes in ROUTES:
         app.include_router(routes)
+    mount_mcp(app, gateway, caller_of)
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app)
     limits = gateway.config.limits

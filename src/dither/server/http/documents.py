@@ -29,6 +29,7 @@ REPLIES: dict[str, type[BaseModel] | None] = {
     "me": reply_models.MeReply,
     "datasets": reply_models.DatasetsReply,
     "dataset": reply_models.DatasetReply,
+    "questions": reply_models.Reply,
     "sample": reply_models.SampleReply,
     "budget": reply_models.BudgetsReply,
     "answers": reply_models.AnswersReply,

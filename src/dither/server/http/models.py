@@ -160,7 +160,7 @@ class TokenRequest(Body):
 
     name: Name = Field(description="Of the analyst, as ledgers have it.")
     role: Role = "analyst"
-    datasets: Annotated[list[Name], Field(min_length=1, max_length=1000)] = Field(description='Names; ["*"] for all.')
+    datasets: Annotated[list[Name], Field(min_length=1, max_length=100)] = Field(description='Names; ["*"] for all.')
     share: Ceiling | None = Field(default=None, description="What it may spend, of each of the datasets.")
     daily: Ceiling | None = Field(default=None, description="The portion of the share that a day may take.")
     days: Days | None = Field(default=None, description="After so many days it ends.")

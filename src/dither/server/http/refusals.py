@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from dither.server.core.problems import Problem
 
 BODY = '{"dataset": "clinic", "sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.1"}'
-TITLE = "The request is refused"
+TITLES = {4: "The request is refused", 5: "The request failed"}  # by the hundreds of the status
 
 
 @dataclass(eq=False)
 class RequestProblem(Problem):
-    """A request that is none, by the status that HTTP has for it; nothing was asked and nothing charged."""
+    """What HTTP itself says of a request, by the status that it has for it."""
 
     code: int = 422
 
@@ -26,8 +26,8 @@ class RequestProblem(Problem):
 
     @property
     def title(self) -> str:
-        """One for all of them."""
-        return TITLE
+        """In words."""
+        return TITLES[self.code // 100]
 
 
 def refused(where: str, why: str, instead: str, *, status: int = 422) -> Problem:
@@ -72,4 +72,4 @@ def fault() -> Problem:
     """Something went wrong in the web process. One text for every cause; what was charged is in the ledger."""
     why = "the gateway failed; if the question was charged, its answer is stored"
     instead = "the same request again with the same Idempotency-Key, which never pays twice"
-    return Problem("failed", why=why, instead=instead)
+    return RequestProblem("failed", why=why, instead=instead, code=500)

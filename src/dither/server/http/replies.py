@@ -13,6 +13,7 @@ from typing import Any
 from dither.extras import needs
 from dither.server.core.questions import Question
 from dither.server.http.formats import CONTENT, PAGE_POLICY, SEVERAL, Format, is_batch, write
+from dither.server.http.problem_reply import problem_reply
 
 with needs("dither[server]"):
     from starlette.responses import Response
@@ -50,7 +51,7 @@ def waiting_time(values: Sequence[str], default: float) -> float:
 async def question_reply(question: Question, form: Format, *, located: bool = True) -> Response:
     """A question as it stands: its answer in a format, 202 while it is under way, or its problem."""
     if question.problem is not None:
-        raise question.problem
+        return problem_reply(question.problem)  # not raised: each time it was, it would hold on to where
     if question.answer is None:
         told = {"id": question.id, "dataset": question.dataset, "state": question.state, "seconds": question.elapsed()}
         return json_reply(told, 202, {"Location": f"/v1/queries/{question.id}", "Retry-After": "1"})

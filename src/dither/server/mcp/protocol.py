@@ -18,6 +18,7 @@ from dither.server.core.callers import Caller
 from dither.server.core.gateway import Gateway
 from dither.server.mcp.door import Door
 from dither.server.mcp.gateway_door import GatewayDoor
+from dither.server.mcp.message_body import whole_body
 from dither.server.mcp.remote_door import RemoteDoor
 from dither.server.mcp.tools import (
     DESCRIPTIONS,
@@ -98,9 +99,10 @@ class McpRequests:
         """Answer one request; without a valid token it is the problem that every door has."""
         caller = await self._caller_of(Request(scope, receive))
         most = self._gateway.config.limits.body_bytes
+        given = await whole_body(receive, most) if scope["method"] == "POST" else receive
         manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True, max_request_body_size=most)
         async with manager.run():
-            await manager.handle_request({**scope, CALLER: caller}, receive, send)
+            await manager.handle_request({**scope, CALLER: caller}, given, send)
 
 
 def mount_mcp(app: FastAPI, gateway: Gateway, caller_of: CallerOf) -> None:

@@ -15,8 +15,6 @@ from typing import Any
 from dither.errors import DataError, PolicyError
 from dither.ledger.history import history_lines
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.query.answers.batch_answer import BatchAnswer
-from dither.query.answers.free_answer import FreeAnswer
 from dither.query.batch import Batch
 from dither.query.dataset import Dataset, open_without_rows
 from dither.query.dataset import open as open_dataset
@@ -97,17 +95,13 @@ def _quote(dataset: Dataset, message: Json) -> Json:
 
 def _released(made: Quote | Batch, message: Json) -> Json:
     if isinstance(made, FreeQuote):
-        return _answered(made.release())
+        return {"answer": made.release().to_json(), "receipt": None, "replay": False, "price": made.price}
+    daily = None if message["daily"] is None else Guarantee.from_json(message["daily"])
+    how = {"idempotency_key": message["key"], "analyst": message["analyst"], "daily": daily, "door": message["door"]}
     wait = min(WAIT, message["seconds"] / 2)  # who waits for somebody else's answer is told so before time is up
-    return _answered(made.release(idempotency_key=message["key"], analyst=message["analyst"], wait=wait))
-
-
-def _answered(answer: Any) -> Json:
-    if isinstance(answer, FreeAnswer):
-        return {"answer": answer.to_json(), "receipt": None, "replay": False, "price": answer.price}
-    assert isinstance(answer, BatchAnswer) or answer.receipt is not None
-    price = str(answer.guarantee) if isinstance(answer, BatchAnswer) else answer.price
-    return {"answer": answer.to_json(), "receipt": answer.receipt.name, "replay": answer.is_replay, "price": price}
+    answer = made.release(**how, wait=wait)
+    told = {"receipt": answer.receipt.name, "replay": answer.is_replay, "price": made.price}
+    return {"answer": answer.to_json(), **told}
 
 
 def _budget(dataset: Dataset, message: Json) -> Json:
@@ -116,9 +110,13 @@ def _budget(dataset: Dataset, message: Json) -> Json:
     try:
         own = dataset.ledger.remaining(message["analyst"])
     except DataError:
-        return found | {"share": None}
-    words = own.words(of="of your share")
-    return found | {"share": {"left": own.percent, "used": own.used, "words": words, "budget": str(own.ceiling)}}
+        return found | {"share": None, "today": None}
+    share = {"left": own.percent, "used": own.used, "words": own.words(of="of your share"), "budget": str(own.ceiling)}
+    if message["daily"] is None:
+        return found | {"share": share, "today": None}
+    today = dataset.ledger.remaining_today(message["analyst"], Guarantee.from_json(message["daily"]))
+    told = {"left": today.percent, "used": today.used, "words": today.words(of="of today's portion")}
+    return found | {"share": share, "today": told | {"next": today.next_begins.isoformat()}}
 
 
 def _ledger(dataset: Dataset, message: Json) -> Json:

@@ -44,6 +44,12 @@ async def dataset(gateway: GatewayOf, caller: CallerOf, name: Name, _: Nothing) 
     return json_reply(await gateway.dataset(caller, name))
 
 
+@routes.get("/v1/datasets/{name}/questions", **documented("questions"))
+async def first_questions(gateway: GatewayOf, caller: CallerOf, name: Name, _: Nothing) -> Response:
+    """Questions to begin with, which fit the declared schema, and a price for them. Nothing is read."""
+    return json_reply(await gateway.first_questions(caller, name))
+
+
 @routes.get("/v1/datasets/{name}/sample", **documented("sample"))
 async def sample(
     request: Request, gateway: GatewayOf, caller: CallerOf, name: Name, wanted: Annotated[SampleParameters, Query()]

@@ -50,9 +50,15 @@ async def create_token(
     """A new token. Its secret is told here, and never again."""
     caller.must("own")
     unit = "" if body.share is body.daily is None else await unit_of(gateway, caller, body.datasets)
-    ceilings = {name: guarantee_of(getattr(body, name), unit, name) for name in ("share", "daily")}
-    told = {"name": body.name, "role": body.role, "datasets": body.datasets, "days": body.days}
-    token, secret = await gateway.create_token(caller, **told, **ceilings)
+    token, secret = await gateway.create_token(
+        caller,
+        name=body.name,
+        role=body.role,
+        datasets=body.datasets,
+        share=guarantee_of(body.share, unit, "share"),
+        daily=guarantee_of(body.daily, unit, "daily"),
+        days=body.days,
+    )
     return json_reply({**token_facts(token), "secret": secret}, 201)
 
 
