@@ -10,7 +10,7 @@ from dither.errors import DataError, NumberError
 from dither.numeric.number import Number
 
 
-def choose_slot(slots: tuple[float, ...], wish: object) -> float | None:
+def choose_slot(slots: tuple[float, ...], wish: float | None) -> float | None:
     """The slot of a question, in seconds; None where the owner has none."""
     if wish is not None and (isinstance(wish, bool) or not isinstance(wish, (int, float))):
         raise DataError("slot", wish, "it is not a number of seconds", "one of the dataset's slots, such as 5")
