@@ -9,10 +9,12 @@ import base64
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from dither.errors import DataError, PolicyError
+from dither.errors import DataError, DitherError, PolicyError
 from dither.ledger.history import history_lines
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch
@@ -24,7 +26,7 @@ from dither.query.policy.policy import read_policy
 from dither.query.quote import Quote
 from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_rows import sample_rows
-from dither.server.core.problems import Stage, problem_of
+from dither.server.core.problems import Stage, problem_of, unavailable
 from dither.server.core.processes.declared_facts import declared_facts
 from dither.server.core.processes.quote_facts import quote_facts
 
@@ -39,20 +41,32 @@ WAIT = 5.0  # seconds that a worker waits for somebody else's same answer
 class DatasetTasks:
     """Datasets by name, and what is done with them."""
 
-    def __init__(self, policies: Mapping[str, Path], *, rows: bool) -> None:
+    def __init__(self, policies: Mapping[str, Path], *, rows: bool, strict: bool = True) -> None:
+        """Open them all; where not `strict`, one that cannot be opened now is tried again whenever it is asked for."""
         self.datasets: dict[str, Dataset] = {}
         self._hidden: dict[str, tuple[str, ...]] = {}
-        for name, path in policies.items():
-            self.datasets[name] = open_dataset(path) if rows else open_without_rows(path)
-            self._hidden[name] = _places(path, self.datasets[name])
-        self._rows = rows
+        self._policies, self._rows, self._opening = policies, rows, Lock()
+        for name in policies:
+            with nullcontext() if strict else suppress(DitherError):
+                self._opened(name)
+
+    def _opened(self, name: str) -> Dataset:
+        with self._opening:
+            if name not in self.datasets:
+                path = self._policies[name]
+                self.datasets[name] = open_dataset(path) if self._rows else open_without_rows(path)
+                self._hidden[name] = _places(path, self.datasets[name])
+            return self.datasets[name]
 
     def done(self, message: Json) -> Json:
         """The reply to a message: what the task gave, or the problem that is told. Nothing is raised."""
         name = str(message.get("dataset"))
         stage: Stage = "quote"
         try:
-            dataset = self.datasets[name]
+            dataset = self._opened(name)
+        except Exception:  # of its owner: she is told when the gateway starts
+            return {"problem": unavailable().facts()}
+        try:
             if message["task"] != "release":
                 return {"done": TASKS[message["task"]](dataset, message)}
             made, stage = _asked(dataset, message), "release"

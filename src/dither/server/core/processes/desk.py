@@ -27,11 +27,11 @@ class Desk:
 
     def __init__(self, policies: Mapping[str, Path], *, program: Sequence[str] = PROGRAM) -> None:
         self._policies, self._program = policies, program
-        self._handle, self._lock = self._start(), threading.Lock()
+        self._handle, self._lock = self._start(strict=True), threading.Lock()
         self._threads = ThreadPoolExecutor(THREADS, "dither-desk")
 
-    def _start(self) -> ProcessHandle:
-        return ProcessHandle("desk", self._policies, program=self._program)
+    def _start(self, *, strict: bool = False) -> ProcessHandle:
+        return ProcessHandle("desk", self._policies, program=self._program, strict=strict)
 
     @property
     def alive(self) -> bool:

@@ -38,7 +38,7 @@ def main(number: int, kind: str) -> None:
         remove_left()  # copies of rows that a worker left behind which was killed
     policies = {name: Path(path) for name, path in facts["policies"].items()}
     try:
-        tasks = DatasetTasks(policies, rows=kind == "worker")
+        tasks = DatasetTasks(policies, rows=kind == "worker", strict=facts["strict"])
     except DitherError as error:
         texts = (error.where, show(error.came), error.why, error.instead)
         send(connection, {"ready": False, "error": type(error).__name__, "texts": texts})

@@ -33,7 +33,13 @@ class ProcessHandle:
     """One child process. `ask` may be called from several threads; a worker answers one after the other."""
 
     def __init__(
-        self, kind: Kind, policies: Mapping[str, Path], *, memory_mb: int = 0, program: Sequence[str] = PROGRAM
+        self,
+        kind: Kind,
+        policies: Mapping[str, Path],
+        *,
+        memory_mb: int = 0,
+        program: Sequence[str] = PROGRAM,
+        strict: bool = True,  # else a dataset that cannot be opened stops none of the others
     ) -> None:
         ours, theirs = pair()
         environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
@@ -45,7 +51,8 @@ class ProcessHandle:
             os.close(theirs)
         self.pid, self._connection = self._process.pid, ours
         self._lock, self._waiting, self._count, self._gone = threading.Lock(), dict[int, Future[Json]](), 0, False
-        send(ours, {"policies": {name: str(path) for name, path in policies.items()}, "memory_mb": memory_mb})
+        told = {name: str(path) for name, path in policies.items()}
+        send(ours, {"policies": told, "memory_mb": memory_mb, "strict": strict})
         self._must_be_ready()
         threading.Thread(target=self._read, name=f"dither-{kind}", daemon=True).start()
 

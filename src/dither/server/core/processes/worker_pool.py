@@ -22,7 +22,7 @@ class WorkerPool:
     ) -> None:
         self._policies, self._memory, self._program = policies, memory_mb, program
         self._threads = ThreadPoolExecutor(count + 1, "dither-worker")
-        starts = [self._threads.submit(self._start) for _ in range(count)]
+        starts = [self._threads.submit(self._start, True) for _ in range(count)]
         self.handles: list[ProcessHandle] = []
         error: BaseException | None = None
         for start in starts:
@@ -38,8 +38,8 @@ class WorkerPool:
             self._free.put_nowait(handle)
         self._mending: set[asyncio.Task[None]] = set()
 
-    def _start(self) -> ProcessHandle:
-        return ProcessHandle("worker", self._policies, memory_mb=self._memory, program=self._program)
+    def _start(self, strict: bool = False) -> ProcessHandle:
+        return ProcessHandle("worker", self._policies, memory_mb=self._memory, program=self._program, strict=strict)
 
     @property
     def alive(self) -> int:
