@@ -115,6 +115,8 @@ def test_a_second_token_of_a_name_spends_the_same_share():
         assert "caution" not in said
     assert ledger_of("clinic").head == before  # it is there
     assert [token.daily is None for token in tokens()] == [True, True, True, False]
+    _, said = made("ana", "--dataset", "clinic")
+    assert "caution: another token of ana has a portion of a day, and this one has none: --daily" in said
     refused("all tokens of that name spend it", "ana", "--dataset", "clinic", "--epsilon", "0.6")
     refused("the whole share is ε = 0.5", "ana", "--dataset", "clinic", "--daily", "0.6")
 

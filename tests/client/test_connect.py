@@ -32,6 +32,11 @@ def test_the_gateway_knows_who_asks(stub):
     assert list(gateway) == ["clinic"]
 
 
+def test_an_address_with_too_much_behind_it_is_told(stub):
+    with pytest.raises(GatewayError, match="no gateway at this address.*without /v1"):
+        dither.connect(f"{stub.url}/v1", TOKEN)
+
+
 def test_the_token_of_the_environment(stub, monkeypatch):
     with pytest.raises(ArgumentError, match="DITHER_TOKEN"):
         dither.connect(stub.url)

@@ -54,12 +54,16 @@ def create(
     with _store(stated) as store, open_ledgers(stated, datasets) as ledgers:
         grants = [read_grant(each, *found, name, known, terms) for each, found in ledgers.items()]
         portion = one_portion(grants)
-        others = {each.name for each in store.list() if each.role == "analyst" and _state(each) == "in force"} - {name}
+        in_force = [each for each in store.list() if _state(each) == "in force"]
+        others = {each.name for each in in_force if each.role == "analyst"} - {name}
+        without = portion is None and known != "auditor" and any(each.daily for each in in_force if each.name == name)
         write_shares(ledgers, name, grants)
         expires = datetime.now(UTC) + timedelta(days=days) if days else None
         made, secret = store.create(name=name, role=known, datasets=datasets, expires=expires, daily=portion)
         typer.echo(secret)
         _say(made, grants, others)
+        if without:
+            typer.echo(f"caution: another token of {name} has a portion of a day, and this one has none: --daily", err=True)
 
 
 @token.command(name="list")

@@ -12,7 +12,7 @@ from dither.client.dataset import RemoteDataset
 from dither.client.parts import Parts, check_text, sign_text
 from dither.client.quote import RemoteBatch, RemoteQuote
 from dither.client.session import LARGE, Session
-from dither.errors import DataError
+from dither.errors import DataError, GatewayError
 
 
 @argument_errors
@@ -76,5 +76,11 @@ class RemoteGateway:
 
 def open_gateway(session: Session) -> RemoteGateway:
     """The gateway of a session; it is asked who we are, so that a wrong address or token is known at once."""
-    told = Parts(session.get("/v1/me"), "me")
+    try:
+        told = Parts(session.get("/v1/me"), "me")
+    except DataError:  # it knows no such page
+        why = "there is no gateway at this address"
+        raise GatewayError(
+            "gateway", str(session.address), why, "its address without /v1, as `dither serve` told it"
+        ) from None
     return RemoteGateway(session, *(sign_text(told.text(part), 200) for part in ("name", "role")))

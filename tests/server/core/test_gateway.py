@@ -290,7 +290,7 @@ def test_too_many_questions_are_refused(tmp_path):
 def test_a_share_is_what_is_left(tmp_path):
     with running(config(tmp_path)) as gateway:
         owner = caller(gateway, "own", "owner")
-        share = json.loads(dither.pure("0.25").to_json())
+        share = {"epsilon": "0.25", "delta": "0"}
         _, secret = run(gateway.create_token(owner, name="ana", datasets=["clinic"], share=share))
         ana = gateway.caller(secret, "")
         quote = run(gateway.quote(ana, count()))

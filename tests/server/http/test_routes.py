@@ -212,8 +212,7 @@ def test_a_token_with_a_share():
     reply = call(gateway, "POST", "/v1/tokens", "owner", content=TOKEN, headers=JSON)
     assert (reply.status_code, reply.json()["secret"]) == (201, "dth_secret")
     told = gateway.calls[-1][1]
-    assert told["share"]["parts"] == [{"entries": [["1/2", "0", 1]], "kind": "approx"}]
-    assert told["share"]["unit"] == "add/remove one person"
+    assert told["share"] == {"epsilon": "0.5", "delta": None, "rho": None}
     assert (told["daily"], told["days"]) == (None, 3)
     listed = call(gateway, "GET", "/v1/tokens", "owner").text
     assert "secret" not in listed

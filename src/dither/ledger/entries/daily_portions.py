@@ -34,7 +34,7 @@ from dither.ledger.entries.budget import Remaining, read_price
 from dither.ledger.entries.entry import Entry, digest
 from dither.ledger.entries.shares import read_share
 from dither.ledger.entries.transaction import LedgerTransaction
-from dither.privacy.budget.filter import Filter, Spent
+from dither.privacy.budget.filter import ApproxFilter, Filter, Spent
 from dither.privacy.budget.filter_state import added
 from dither.privacy.guarantee.guarantee import Guarantee
 
@@ -71,7 +71,8 @@ def must_fit_today(page: LedgerTransaction, analyst: str, guarantee: Guarantee, 
     if portion.paid(today.spent, price) is not None:
         return
     if portion.paid(portion.nothing, price) is None:
-        why = f"{analyst} may spend {portion.ceiling} in a day, and it costs more than all of that"
+        counts = ", of which rhos are added up at half its delta," if isinstance(portion, ApproxFilter) else ""
+        why = f"{analyst} may spend {portion.ceiling} in a day{counts or ','} and it costs more than all of that"
         raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price")
     left = today.words(guarantee, of="left", details=True)
     instead = f"a question with a smaller price, or this one from {today.next_begins:%Y-%m-%d %H:%M} UTC on"

@@ -132,7 +132,8 @@ class Gateway(OwnerRequests):
         self._take(caller, "quotes")
         try:
             slot = choose_slot(dataset.slots, asked.slot)
-            found = await self.desk.ask("quote", dataset.name, **_terms(asked), analyst=caller.name)
+            who = {"analyst": caller.name, "daily": caller.daily}
+            found = await self.desk.ask("quote", dataset.name, **_terms(asked), **who)
         except (Problem, DitherError) as error:
             problem = error if isinstance(error, Problem) else problem_of(error, "quote")
             await self.releases.log_refusal(caller, asked, problem, door)

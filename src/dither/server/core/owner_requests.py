@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -63,23 +62,38 @@ class OwnerRequests:
         daily: Json | None = None,
         days: int | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is told once; with a `share` (JSON of a guarantee) in each of its ledgers."""
+        """A new token and its secret, which is told once; with a `share` in each of its ledgers, a `daily` portion of it.
+
+        Both are {"epsilon": "0.5", "delta": "1e-7"}, or rho instead of epsilon; the delta left out is that of the budget.
+        All ledgers are looked at before one is written.
+        """
         caller.must("own")
         for dataset in datasets:
             if dataset != ALL:
                 self._dataset(caller, dataset)
             elif ALL not in caller.datasets:
                 raise Problem("forbidden", why="this token is not for all datasets", instead="the names of datasets")
-        for dataset in self.known if ALL in datasets else datasets:
-            if share is not None:
-                await self.desk.ask("share", dataset, analyst=name, ceiling=share)
+        portion = await self._grant(tuple(self.known if ALL in datasets else datasets), name, role, share, daily)
         expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
         told = {"name": name, "role": role, "datasets": datasets, "expires": expires}
         try:
-            portion = None if daily is None else json.dumps(daily)
             return await asyncio.to_thread(self.tokens.create, **told, daily=portion)  # type: ignore[arg-type]
         except DitherError as error:
             raise problem_of(error, "quote") from None
+
+    async def _grant(
+        self, datasets: Sequence[str], name: str, role: Role, share: Json | None, daily: Json | None
+    ) -> str | None:
+        """Give a name its share of each dataset; the portion of a day that its token carries."""
+        asked = {"analyst": name, "role": role, "share": share, "daily": daily}
+        found = {(await self.desk.ask("grant", each, **asked, write=False))["portion"] for each in datasets}
+        if len(found) > 1:
+            why = "the datasets count it differently, since their shares do"
+            raise Problem("refused", where="daily", why=why, instead="a token for each of them", error="DataError")
+        if share is not None:
+            for each in datasets:
+                await self.desk.ask("grant", each, **asked, write=True)
+        return next(iter(found), None)
 
     async def list_tokens(self, caller: Caller) -> list[Token]:
         """All tokens, without their secrets."""

@@ -7,7 +7,6 @@ ready when the slot ends is the one fixed failure, and stays charged. So the tim
 from __future__ import annotations
 
 from dither.errors import DataError, NumberError
-from dither.numeric.number import Number
 
 
 def choose_slot(slots: tuple[float, ...], wish: float | None) -> float | None:
@@ -22,5 +21,5 @@ def choose_slot(slots: tuple[float, ...], wish: float | None) -> float | None:
         return slots[len(slots) // 2]
     found = next((slot for slot in slots if slot >= float(wish)), None)
     if found is None:
-        raise NumberError("slot", Number(wish), "it is longer than any of the owner's", f"at most {slots[-1]:g} seconds")
+        raise NumberError("slot", wish, "it is longer than any of the owner's", f"at most {slots[-1]:g} seconds")
     return found

@@ -162,7 +162,7 @@ class TokenRequest(Body):
     datasets: Annotated[list[Name], Field(min_length=1, max_length=100)] = Field(description='Names; ["*"] for all.')
     share: Ceiling | None = Field(default=None, description="What it may spend, of each of the datasets.")
     daily: Ceiling | None = Field(default=None, description="The portion of the share that a day may take.")
-    days: Days | None = Field(default=None, description="After so many days it ends.")
+    days: Days | None = Field(default=90, description="After so many days it ends; null: it does not.")
 
 
 class Parameters(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,8 +24,8 @@ async def unit_of(gateway: Gateway, caller: Caller, datasets: Sequence[str]) -> 
     return unit
 
 
-def guarantee_of(stated: Ceiling | None, unit: str, where: str) -> dict[str, Any] | None:
-    """JSON of the guarantee that is stated."""
+def stated_of(stated: Ceiling | None, unit: str, where: str) -> dict[str, Any] | None:
+    """What is stated, as it was written: a delta that is left out is that of the budget, which is not known here."""
     if stated is None:
         return None
     if (stated.epsilon is None) == (stated.rho is None):
@@ -34,12 +33,11 @@ def guarantee_of(stated: Ceiling | None, unit: str, where: str) -> dict[str, Any
     delta = "0" if stated.delta is None else stated.delta
     try:
         if stated.rho is not None:
-            made = zcdp(stated.rho, delta=delta, unit=unit)
+            zcdp(stated.rho, delta=delta, unit=unit)
         else:
-            made = approx(stated.epsilon or "", delta, unit=unit)
+            approx(stated.epsilon or "", delta, unit=unit)
     except DitherError as error:
         problem: Problem = problem_of(error, "quote")
         problem.where = f"{where}.{problem.where}"
         raise problem from None
-    found: dict[str, Any] = json.loads(made.to_json())
-    return found
+    return {"epsilon": stated.epsilon, "delta": stated.delta, "rho": stated.rho}

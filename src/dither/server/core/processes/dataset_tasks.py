@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dither.errors import DataError, DitherError, PolicyError
+from dither.errors import DataError, DitherError, GuaranteeError, PolicyError
 from dither.ledger.history import history_lines
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch
@@ -28,7 +28,8 @@ from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of, unavailable
 from dither.server.core.processes.declared_facts import declared_facts
-from dither.server.core.processes.quote_facts import quote_facts
+from dither.server.core.processes.grant_share import grant_share
+from dither.server.core.processes.quote_facts import quote_facts, what_is_left
 
 Json = dict[str, Any]
 TERMS = frozenset(
@@ -71,7 +72,13 @@ class DatasetTasks:
                 return {"done": TASKS[message["task"]](dataset, message)}
             made, stage = _asked(dataset, message), "release"
             assert self._rows, "the desk reads no rows"
-            return {"done": _released(made, message)}
+            try:
+                return {"done": _released(made, message)}
+            except GuaranteeError:  # a share that cannot count its price: told as a quote tells it, which reads no row
+                stage = "quote"
+                what_is_left(made, message["analyst"], _daily(message))
+                stage = "release"
+                raise
         except Exception as error:
             return {"problem": problem_of(error, stage, self._hidden.get(name, ())).facts()}
 
@@ -104,13 +111,17 @@ def _asked(dataset: Dataset, message: Json) -> Quote | Batch:
 
 
 def _quote(dataset: Dataset, message: Json) -> Json:
-    return quote_facts(_asked(dataset, message), message["analyst"])
+    return quote_facts(_asked(dataset, message), message["analyst"], _daily(message))
+
+
+def _daily(message: Json) -> Guarantee | None:
+    return None if message["daily"] is None else Guarantee.from_json(message["daily"])
 
 
 def _released(made: Quote | Batch, message: Json) -> Json:
     if isinstance(made, FreeQuote):
         return {"answer": made.release().to_json(), "receipt": None, "replay": False, "price": made.price}
-    daily = None if message["daily"] is None else Guarantee.from_json(message["daily"])
+    daily = _daily(message)
     how = {"idempotency_key": message["key"], "analyst": message["analyst"], "daily": daily, "door": message["door"]}
     wait = min(WAIT, message["seconds"] / 2)  # who waits for somebody else's answer is told so before time is up
     answer = made.release(**how, wait=wait)
@@ -147,10 +158,9 @@ def _verify(dataset: Dataset, _message: Json) -> Json:
     return {"ok": found.ok, "faults": list(found.faults), "entries": dataset.ledger.head.entries}
 
 
-def _share(dataset: Dataset, message: Json) -> Json:
-    """Set the share of an analyst; only the owner's requests come here."""
-    dataset.ledger.share(message["analyst"], Guarantee.from_json(json.dumps(message["ceiling"])))
-    return {}
+def _grant(dataset: Dataset, message: Json) -> Json:
+    """What a new token's name has of this dataset, written where that is said; only the owner's requests come here."""
+    return grant_share(dataset.policy, dataset.ledger, message)
 
 
 def _refusal(dataset: Dataset, message: Json) -> Json:
@@ -197,7 +207,7 @@ TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "budget": _budget,
     "ledger": _ledger,
     "verify": _verify,
-    "share": _share,
+    "grant": _grant,
     "refusal": _refusal,
     "sample": _sample,
     "first_questions": _first_questions,

@@ -6,23 +6,24 @@ import json
 import math
 from typing import Any
 
-from dither.errors import DitherError
+from dither.errors import DataError, DitherError
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits
 from dither.query.batch import Batch
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
 
+WHOLE = "of the budget"
 MOST = 10  # columns whose errors are told in words
 
 
-def quote_facts(quote: Quote | Batch, analyst: str) -> dict[str, Any]:
-    """All that is told of a quote; it follows from question, policy and ledger."""
+def quote_facts(quote: Quote | Batch, analyst: str, daily: Guarantee | None = None) -> dict[str, Any]:
+    """All that is told of a quote; it follows from question, policy, ledger, and the portion of a day that a token has."""
     if isinstance(quote, FreeQuote):
         told: dict[str, Any] = {"free": True, "price": quote.price, "epsilon": 0.0, "guarantee": None, "errors": {}}
         told |= {"confidence": "1", "left": None, "words": quote.price, "unprotected": quote.unprotected}
         return told | {"explain": quote.explain(), "describe": quote.describe()}
-    remaining, of = quote.holdings.remaining(quote.guarantee, analyst)
-    left = remaining.like(quote.guarantee)
+    left, of, more = what_is_left(quote, analyst, daily)
     several = [quote] if isinstance(quote, Quote) else list(quote)
     errors = [{name: _finite(error) for name, error in one.errors.items()} for one in several]
     return {
@@ -35,9 +36,36 @@ def quote_facts(quote: Quote | Batch, analyst: str) -> dict[str, Any]:
         "left": left,
         "words": _words(errors, left, of),
         "unprotected": "; ".join(dict.fromkeys(one.unprotected for one in several if one.unprotected)),
-        "explain": quote.explain(analyst=analyst),
+        "explain": "\n".join([quote.explain(analyst=analyst), *more]),
         "describe": "\n\n".join(one.describe() for one in several),
     }
+
+
+def what_is_left(quote: Quote | Batch, analyst: str, daily: Guarantee | None) -> tuple[int, str, list[str]]:
+    """How many such questions are left, of what; and what `explain` does not know: today's portion, or a share that is none.
+
+    Raises:
+        GuaranteeError: the question has no price under the budget, the share or the portion.
+    """
+    price, ledger = quote.guarantee, quote.holdings.ledger
+    remaining, of = quote.holdings.remaining(price, analyst)
+    left = remaining.like(price)
+    if of == WHOLE and ledger.shared_out and not _has_share(quote, analyst):
+        return 0, f"for {analyst}, who has no share", [f"Share      none of {analyst}: the budget is shared out"]
+    if daily is None:
+        return left, of, []
+    today = ledger.remaining_today(analyst, daily)
+    line = f"Today      {today.words(price, of=f'of the portion of {analyst}')}"
+    fewer = today.like(price) < left
+    return (today.like(price), f"of today's portion of {analyst}", [line]) if fewer else (left, of, [line])
+
+
+def _has_share(quote: Quote | Batch, analyst: str) -> bool:
+    try:
+        quote.holdings.ledger.remaining(analyst)
+    except DataError:
+        return False
+    return True
 
 
 def _epsilon(quote: Quote | Batch) -> float | None:

@@ -11,7 +11,7 @@ from dither.server.http.documents import documented
 from dither.server.http.models import DiffRequest, NoParameters, TokenRequest
 from dither.server.http.replies import json_reply
 from dither.server.http.request_body import body_of
-from dither.server.http.shares import guarantee_of, unit_of
+from dither.server.http.shares import stated_of, unit_of
 
 with needs("dither[server]"):
     from fastapi import APIRouter, Depends, Path, Query
@@ -55,8 +55,8 @@ async def create_token(
         name=body.name,
         role=body.role,
         datasets=body.datasets,
-        share=guarantee_of(body.share, unit, "share"),
-        daily=guarantee_of(body.daily, unit, "daily"),
+        share=stated_of(body.share, unit, "share"),
+        daily=stated_of(body.daily, unit, "daily"),
         days=body.days,
     )
     return json_reply({**token_facts(token), "secret": secret}, 201)
