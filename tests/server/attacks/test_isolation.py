@@ -109,7 +109,9 @@ def test_who_holds_what_and_that_all_end_with_the_first(tmp_path, home):
             assert b"DITHER_TOKEN" not in Path(f"/proc/{pid}/environ").read_bytes()
             limits = Path(f"/proc/{pid}/limits").read_text()
             assert re.search(r"Max core file size +0 +0 ", limits)
-        assert re.search(rf"Max address space +{3000 * 2**20} +{3000 * 2**20} ", Path(f"/proc/{kinds['worker']}/limits").read_text())
+        assert re.search(
+            rf"Max address space +{3000 * 2**20} +{3000 * 2**20} ", Path(f"/proc/{kinds['worker']}/limits").read_text()
+        )
         try:
             assert remembers(web.pid, [*needles, ROW.encode()]) == []
             assert remembers(kinds["desk"], [ROW.encode()]) == []
