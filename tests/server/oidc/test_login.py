@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import sys
 from datetime import datetime
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
+from dither.errors import MissingExtraError
 from dither.server.core.config import Limits
-from dither.server.oidc.login import LOGINS
-from tests.server.oidc.doorkeeper import doorkeeper
+from dither.server.core.oidc_facts import OidcFacts
+from dither.server.oidc.login import AT_ONCE, LOGINS
+from dither.server.oidc.provider import Provider
+from tests.server.http.stand_in import StandIn, call
+from tests.server.oidc.doorkeeper import STAFF, doorkeeper
 from tests.server.oidc.providers import hang_up, reply
 from tests.server.oidc.signatures import jwk, token
 
@@ -164,8 +169,9 @@ def test_a_nonce_of_another_login(provider, gateway, nonce):
 
 def test_a_login_is_over_after_ten_minutes(provider, gateway, monkeypatch):
     ana = gateway.browser()
-    back, flow = provider.log_in(begun(ana)), gateway.app.state.login.provider
+    flow = gateway.app.state.login.provider
     now = flow.now()
+    back = provider.log_in(begun(ana), exp=now + 3600)  # what the provider says is in force for longer
     monkeypatch.setattr(flow, "now", lambda: now + 601)
     refused(gateway, ana.get(CALLBACK, **back))
 
@@ -298,8 +304,26 @@ def test_a_person_has_few_tokens_an_hour(provider, gateway):
         assert logged_in(provider, ana).status_code == 200
     found = logged_in(provider, ana)
     assert (found.status_code, int(found.headers["retry-after"]) > 0) == (429, True)
-    assert len(gateway.tokens.list()) == LOGINS
+    made = gateway.tokens.list()
+    assert [token.revoked is None for token in made] == [False] * (LOGINS - AT_ONCE) + [True] * AT_ONCE
     assert logged_in(provider, gateway.browser(), sub="bob").status_code == 200
+
+
+def test_the_description_says_that_a_login_needs_no_token(gateway):
+    paths = gateway.browser().get("/openapi.json").json()["paths"]
+    for path, status in (("/v1/login", "302"), (CALLBACK, "200")):
+        assert paths[path]["get"]["security"] == []
+        assert status in paths[path]["get"]["responses"]
+
+
+def test_a_gateway_without_a_provider_has_no_login():
+    assert call(StandIn(), "GET", "/v1/login").status_code == 404
+
+
+def test_who_lacks_the_library_hears_so_when_it_starts(provider, monkeypatch):
+    monkeypatch.setitem(sys.modules, "joserfc", None)
+    with pytest.raises(MissingExtraError, match="server-oidc"):
+        Provider(OidcFacts(provider.issuer, "dither", STAFF))
 
 
 def test_no_log_holds_a_token_or_a_code(provider, gateway, caplog, capfd):

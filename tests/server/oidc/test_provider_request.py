@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
 import pytest
@@ -98,7 +97,7 @@ REPLIES = {
     "deep": reply(200, b"[" * 100_000),
     "a long number": reply(200, b'{"a": ' + b"1" * 10_000 + b"}"),
     "no text": reply(200, b"\xff\xff\xff"),
-    "too long": reply(200, json.dumps({"a": "x" * BYTES}).encode()),
+    "too long": reply(200, b"{}" + b" " * BYTES),
     "cut": reply(200, b"{", **{"Content-Length": "1000", "Connection": "close"}),
     "drip": drip,
     "drip of the head": drip_head,

@@ -83,6 +83,7 @@ def forgeries():
         yield f"{kind} padded", mine + "="
         yield f"{kind} in two lines", mine.replace(".", ".\n", 1)
         yield f"{kind} critical", token(claims(), kind, header={"crit": ["exp"]})
+        yield f"{kind} critical and known", token(claims(), kind, header={"crit": ["kid"]})
         yield f"{kind} unencoded", token(claims(), kind, header={"b64": False, "crit": ["b64"]})
         yield f"{kind} by a key for another algorithm", token(claims(), kind, header={"alg": KINDS[KINDS.index(kind) - 1]})
         for kid in (
@@ -178,6 +179,14 @@ def test_an_access_token_is_for_the_audience_and_no_login():
         read(token(claims()), facts, kinds=ACCESS_TOKEN)
     with pytest.raises(NobodyError):
         read(token(claims(aud="api", azp="other")), facts, kinds=ACCESS_TOKEN)
+
+
+def test_a_token_that_names_no_key_where_there_are_two():
+    two = read_keys({"keys": [jwk("ES256", 0), jwk("ES256", 1)]})
+    for number in (0, 1):
+        assert read(token(claims(), number=number), keys=two)
+        with pytest.raises(NobodyError):
+            read(token(claims(), number=number, header={"kid": ...}), keys=two)
 
 
 def test_an_owner_may_allow_fewer_algorithms():

@@ -1,14 +1,17 @@
 """Logins: a browser goes to the provider and comes back with a token of the gateway, which lasts for some hours.
 
 The provider is asked in two threads of their own: one that is slow keeps nobody waiting who has a token. Logins of a
-person, and logins from an address that did not succeed, are limited: each makes a token, or a request to the provider.
+person, and logins from an address that did not succeed, are limited: each makes a token, or a request to the provider. A
+person has few tokens at a time, since the limits of a gateway are a token's: one more ends the oldest.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -25,6 +28,8 @@ from dither.server.oidc.refusals import NobodyError, ProviderError, login_failed
 THREADS = 2
 QUEUE = 64  # logins that wait for the provider
 LOGINS = 20  # of a person in an hour
+AT_ONCE = 5  # tokens of a person; as far as this process remembers
+MOST = 10_000  # people whose tokens are remembered
 T = TypeVar("T")
 
 
@@ -40,6 +45,8 @@ class Login:
         self._failures = TokenBuckets(Fraction(failures_per_minute, 60), failures_per_minute, clock)
         self._threads = ThreadPoolExecutor(THREADS, "login")
         self._waiting = 0
+        self._made: OrderedDict[str, list[str]] = OrderedDict()  # ids of tokens by person, the longest idle first
+        self._lock = threading.Lock()
 
     @property
     def cookie(self) -> str:
@@ -75,7 +82,19 @@ class Login:
         person = self._flow.finish(cookie, state, code, issuer)
         self._must_wait(self._people.take(person.token_id))
         expires = datetime.now(UTC) + timedelta(hours=self.provider.facts.token_hours)
-        return self._tokens.create(name=person.name, role=person.role, datasets=person.datasets, expires=expires)
+        made = self._tokens.create(name=person.name, role=person.role, datasets=person.datasets, expires=expires)
+        for old in self._older(person.token_id, made[0].id):
+            self._tokens.revoke(old)
+        return made
+
+    def _older(self, person: str, new: str) -> list[str]:
+        """What a person has no more, now that there is a new one."""
+        with self._lock:
+            mine = [*self._made.pop(person, []), new]
+            self._made[person] = mine[-AT_ONCE:]
+            if len(self._made) > MOST:
+                self._made.popitem(last=False)
+            return mine[:-AT_ONCE]
 
     async def _asked(self, work: Callable[[], T]) -> T:
         if self._waiting >= QUEUE:
