@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import ssl
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,6 +28,7 @@ class FakeProvider:
     """What it says of itself, its keys, the people at its door and the requests that it had."""
 
     def __init__(self, port: int) -> None:
+        self.port = port
         self.issuer = f"http://127.0.0.1:{port}"
         self.reset()
 
@@ -95,9 +98,16 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
+class Server(ThreadingHTTPServer):
+    """Says nothing of those who go away."""
+
+    def handle_error(self, *_: Any) -> None:
+        """As it is meant here."""
+
+
 @contextmanager
-def serving() -> Iterator[FakeProvider]:
-    """One that listens."""
+def serving(certificate: Path | None = None) -> Iterator[FakeProvider]:
+    """One that listens; with a certificate by TLS."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -108,7 +118,11 @@ def serving() -> Iterator[FakeProvider]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     found = FakeProvider(server.server_port)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()

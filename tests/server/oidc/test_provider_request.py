@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from dither.server.oidc.discovery import discover
 from dither.server.oidc.provider_request import BYTES, must_be_safe, request_json
 from dither.server.oidc.refusals import CodeRefusedError, ProviderError
-from tests.server.oidc.providers import hang_up, reply
+from tests.server.oidc.providers import hang_up, reply, serving
+from tests.server.oidc.signatures import private_key
 
 DOCUMENT = "/.well-known/openid-configuration"
 UNSAFE = [
@@ -119,7 +124,42 @@ def test_nobody_there():
         request_json("http://127.0.0.1:1/", plain=True)
 
 
-def test_a_certificate_is_checked(provider):
-    """Whoever speaks no TLS, or has no certificate for the name, is not the provider."""
+def test_who_speaks_no_tls_is_not_the_provider(provider):
     with pytest.raises(ProviderError):
         request_json(provider.issuer.replace("http:", "https:"), plain=False)
+
+
+def certificate(folder, name):
+    """A certificate for a name, signed by itself, with its key in one file."""
+    key = private_key("ES256")
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    start = datetime(2020, 1, 1, tzinfo=UTC)
+    made = x509.CertificateBuilder(subject, subject, key.public_key(), 1, start, start + timedelta(days=36_500))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    made = made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    uses = ["digital_signature", "key_cert_sign"]
+    others = ["content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "crl_sign"]
+    usage = dict.fromkeys(uses, True) | dict.fromkeys([*others, "encipher_only", "decipher_only"], False)
+    made = made.add_extension(x509.KeyUsage(**usage), critical=True)
+    told = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / f"{name}.pem"
+    path.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM) + told)
+    return path
+
+
+def test_a_certificate_is_of_the_name_and_of_somebody_whom_the_machine_trusts(tmp_path, monkeypatch):
+    for name in ("localhost", "elsewhere.example.org"):
+        path = certificate(tmp_path, name)
+        with serving(path) as provider:
+            url = f"https://localhost:{provider.port}{DOCUMENT}"
+            monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+            with pytest.raises(ProviderError):
+                request_json(url, plain=False)
+            assert not provider.count
+            monkeypatch.setenv("SSL_CERT_FILE", str(path))
+            if name == "localhost":
+                assert request_json(url, plain=False)["issuer"] == provider.issuer
+            else:
+                with pytest.raises(ProviderError):
+                    request_json(url, plain=False)
