@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dither.errors import DitherError
+from dither.query.engines.duckdb.scratch_folder import remove_left
 from dither.server.core.processes.process_handle import PROGRAM, Ended, Json, ProcessHandle
 
 PAUSES = 0.1, 10.0  # seconds between two tries to start a worker: the first, and the longest
@@ -78,6 +79,7 @@ class WorkerPool:
             self._free.put_nowait(handle)
             return
         self.handles.remove(handle)
+        await asyncio.get_running_loop().run_in_executor(self._threads, _clean)
         pause, longest = PAUSES
         while True:
             try:
@@ -96,3 +98,9 @@ class WorkerPool:
         for handle in self.handles:
             handle.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        _clean()
+
+
+def _clean() -> None:
+    """Remove what workers left that were killed while they read: copies of rows, and what did not fit into memory."""
+    remove_left(again=True)
