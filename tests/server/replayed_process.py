@@ -4,6 +4,7 @@
 
     seed     the noise of the k-th release about a dataset, and its salt, follow from this number and k
     lease    seconds in which nobody else computes the same answer
+    home     of keys
     once     a folder, in which it is noted that an event happened: none happens twice, in whichever process
     rows     files of datasets, by name: what "raise" says has the size of that file
     events   a list of [text, stage, what]: in a release whose SQL has the text, when the stage is reached:
@@ -58,6 +59,7 @@ class Harness:
         self.once = facts.get("once")
         self.counts: Counter[str] = Counter()
         self.rows, self.sql, self.dataset = facts.get("rows", {}), "", ""
+        os.environ["DITHER_HOME"] = facts.get("home", os.environ.get("DITHER_HOME", ""))
         if "lease" in facts:
             release.LEASE = facts["lease"]
 

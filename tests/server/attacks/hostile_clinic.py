@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,4 +124,5 @@ def gateway(
     (folder / "gateway").mkdir(exist_ok=True)
     limits = limits or Limits(under_way=1000, queue=1000, queries_per_second=1e5, quotes_per_second=1e5)
     config = GatewayConfig(tuple(datasets), str(folder / "gateway" / "gateway.db"), workers=workers, limits=limits)
-    return Gateway(config, program=program(**facts))
+    # Tests have homes of their own; a process that is started again later has this one's.
+    return Gateway(config, program=program(home=os.environ["DITHER_HOME"], **facts))
