@@ -16,7 +16,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 import dither
+from dither.client import session
 from dither.client.address import read_address
+from dither.client.exchange import exchange
 from dither.client.session import Session
 from dither.errors import ArgumentError, DataError, DitherError, GatewayError, NumberError
 from tests.client.stub import TOKEN, Said, Stub, problem, serving
@@ -123,12 +125,15 @@ def test_proxies_of_the_environment_get_nothing(stub, monkeypatch):
         assert other.heard == []
 
 
-def test_nobody_there_is_said_at_once():
+def test_nobody_there_is_said_at_once(monkeypatch):
+    tried = []
+    monkeypatch.setattr(session, "exchange", lambda *given, **how: (tried.append(given), exchange(*given, **how))[1])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
         with pytest.raises(GatewayError, match="nobody is there"):  # bound, and nobody listens
-            dither.connect(url, TOKEN, timeout=100)
+            dither.connect(url, TOKEN, timeout=1)
+    assert len(tried) == 1
 
 
 def test_the_token_is_in_no_message_repr_pickle_or_traceback(stub):

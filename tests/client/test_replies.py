@@ -236,17 +236,17 @@ def test_any_part_of_a_reply_may_be_anything(stub):
 
 def test_samples_are_tables(stub):
     clinic = dither.connect(stub.url, TOKEN)["clinic"]
-    table = pyarrow.table({"ward": ["A", None], "cost": [1.5, 2.5]})
+    table = pyarrow.table({"ward": ["ZZZZ", None], "cost": [1.5, 2.5]})
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     whole, kind = sink.getvalue().to_pybytes(), "application/vnd.apache.arrow.stream"
-    path = "GET /v1/datasets/clinic/sample"
+    path, no_text = "GET /v1/datasets/clinic/sample", whole.replace(b"ZZZZ", b"\xff\xfe\xff\xfe")
     stub.replies[path] = Said(body=whole, kind=kind)
     assert clinic.sample(rows=2).equals(table)
     assert stub.heard[-1].path.endswith("?table=visits&rows=2")
     assert stub.heard[-1].headers["Accept"] == kind
-    for body, said in ((whole, "application/json"), (b"", kind), (whole[:-50], kind), (b"x" * 100, kind)):
+    for body, said in ((whole, "application/json"), (b"", kind), (whole[:-50], kind), (b"x" * 100, kind), (no_text, kind)):
         stub.replies[path] = Said(body=body, kind=said)
         with pytest.raises(GatewayError):
             clinic.sample()

@@ -165,12 +165,12 @@ def test_a_fit_that_fails_on_rows_is_charged_and_untold(ledger, monkeypatch):
     before = str(ledger.remaining())
 
     def broken(*_):
-        raise ValueError("row 7 is 42")
+        raise ValueError("row 7 is secret")
 
     monkeypatch.setattr("dither.query.features.counted", broken)
     with pytest.raises(ReleaseError) as told:
         model().fit(data.features("SELECT age FROM visits", target="ill"))
-    assert "42" not in str(told.value)
+    assert "secret" not in str(told.value)  # a number might stand in the name of a ledger
     assert told.value.__context__ is None
     assert str(ledger.remaining()) != before
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -13,11 +15,12 @@ from types import SimpleNamespace
 import pytest
 
 from dither import Ledger, approx, pure, zcdp
-from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, UnitError
+from dither.errors import BudgetError, ConflictError, DataError, GuaranteeError, TamperError, UnitError
 from dither.ledger.entries import decisions
 from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.entries.charge_request import read_request
 from dither.ledger.entries.daily_portions import DAY, must_fit_today, spent_today
+from dither.ledger.entries.entry import digest
 from tests.ledger.children import fork, note, wait
 from tests.ledger.clocks import set_clock
 from tests.seeds import examples
@@ -376,3 +379,20 @@ def test_a_portion_counts_what_was_paid_today(tmp_path, steady):
         with pytest.raises(BudgetError, match="the portion of this day"):
             ask(ledger, "3", price=zcdp("0.001"), daily=zcdp("0.002"))
         ask(ledger, "3", price=zcdp("0.0009"), daily=zcdp("0.002"))
+
+
+def test_a_charge_of_today_that_was_changed_is_found(small):
+    """Also where it was read before: what is kept in mind is an entry as it was stored, to the letter."""
+    for turn in range(2):
+        ask(small, f"{turn}")
+    with closing(sqlite3.connect(small.location)) as link:
+        link.execute("DROP TRIGGER entries_no_update")
+        first = "SELECT number, record FROM entries WHERE fingerprint IS NOT NULL ORDER BY number LIMIT 1"
+        number, record = link.execute(first).fetchone()
+        forged = record.replace(
+            '"time":', '"time":-'
+        )  # dated long ago; its hash too: none needs the key
+        link.execute("UPDATE entries SET record = ?, hash = ? WHERE number = ?", (forged, digest(forged), number))
+        link.commit()
+    with pytest.raises(TamperError):
+        ask(small, "3", price=pure("0.01"))

@@ -94,6 +94,7 @@ def edited(*pairs: tuple[str, str]) -> Policy:
 EDITS = [
     ('domain = "clinic"', 'domain = "ward"', "loosens", "loosens", "another budget"),
     ('data_version = "1"', 'data_version = "2"', "changes the meaning", "changes the meaning", "charged anew"),
+    ('data_version = "1"', 'data_version = "1"\nmade_up = true', "loosens", "loosens", "not be true"),
     ("64MB", "65MB", "neutral", "neutral", "memory"),
     ('work_mem = "64MB"', 'work_mem = "64MB"\ntime_limit = "9s"', "neutral", "neutral", "charged then"),
     ('work_mem = "64MB"', 'work_mem = "64MB"\nserver_version = 17', "loosens", "tightens", "owner's word"),

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 import tomllib
 import urllib.request
 from contextlib import redirect_stdout
@@ -55,11 +56,15 @@ class Running:
         sent = {"Authorization": f"Bearer {self.tokens.get(token, token)}", "Content-Type": "application/json", **headers}
         for name, value in sent.items():
             asked.add_header(name.replace("_", "-"), value)
-        try:
-            with urllib.request.urlopen(asked, timeout=60) as reply:
-                return reply.status, reply.headers, reply.read().decode()
-        except HTTPError as error:
-            return error.code, error.headers, error.read().decode()
+        while True:
+            try:
+                with urllib.request.urlopen(asked, timeout=60) as reply:
+                    return reply.status, reply.headers, reply.read().decode()
+            except HTTPError as error:
+                if error.code != 429:
+                    return error.code, error.headers, error.read().decode()
+                error.close()
+                time.sleep(int(error.headers["Retry-After"]))  # as a client that is told so does
 
     def curl(self, line: str) -> Any:
         """What `curl` would get, for the few options that the page has."""

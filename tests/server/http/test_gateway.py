@@ -141,6 +141,19 @@ BY_NAME = [
 BY_ID = ["/v1/queries/{}", "/v1/queries/{}/events"]
 
 
+@pytest.mark.parametrize("accept", ["application/json", "text/csv", "application/vnd.apache.arrow.stream", "text/html"])
+def test_what_is_free_and_what_is_several_in_every_format(real, accept):
+    before = real.entries()
+    free = real.call("POST", "/v1/queries", json=asked(sql="SELECT DISTINCT ward FROM visits"), headers={"Accept": accept})
+    assert (free.status_code, free.headers["content-type"].partition(";")[0]) == (200, accept)
+    assert real.entries() == before
+    several = asked(sql=["SELECT COUNT(*) AS n FROM visits", SQL])
+    quote = real.call("POST", "/v1/quotes", json=several).json()["id"]
+    told = real.call("POST", "/v1/queries", json={"quote": quote}, headers={"Accept": accept})
+    kind = "text/html" if accept == "text/html" else "application/json"
+    assert (told.status_code, told.headers["content-type"].partition(";")[0]) == (200, kind)
+
+
 def test_made_up_rows_and_first_questions(real):
     rows = real.call("GET", "/v1/datasets/clinic/sample?rows=5").json()["tables"]["visits"]
     assert (len(rows), set(rows[0])) == (5, {"patient", "ward", "cost"})

@@ -50,8 +50,8 @@ def test_a_stream_without_a_length_is_cut_where_the_limit_is():
     """What was read is at most the limit and one part of the stream, however long it goes on."""
     sent = []
 
-    async def endless():
-        while True:
+    async def long():
+        while len(sent) < 1000:  # far beyond the limit, so that a failure ends too
             sent.append(1)
             yield b" " * 1000
 
@@ -59,10 +59,11 @@ def test_a_stream_without_a_length_is_cut_where_the_limit_is():
 
     async def run():
         app = create_app(gateway)
-        replies, stream = [], endless()
+        replies, stream = [], long()
 
         async def receive():
-            return {"type": "http.request", "body": await anext(stream), "more_body": True}
+            part = await anext(stream, b"")
+            return {"type": "http.request", "body": part, "more_body": part != b""}
 
         async def send(message):
             replies.append(message)
@@ -293,6 +294,24 @@ def test_a_body_that_does_not_come_is_not_waited_for():
     assert told[0]["status"] == 408
 
 
+def test_a_client_that_goes_away_is_no_fault():
+    log, sent = io.StringIO(), []
+    app = create_app(StandIn(), log=RequestLog(log))
+
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"authorization", b"Bearer analyst"), (b"content-type", b"application/json"), (b"content-length", b"9")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/quotes", "raw_path": b"/v1/quotes", "query_string": b""}
+    scope |= {"headers": headers, "client": ("192.0.2.1", 5), "http_version": "1.1", "root_path": ""}
+    asyncio.run(app(scope | {"server": ("g", 80), "scheme": "http"}, gone, send))
+    line = json.loads(log.getvalue())
+    assert (sent, line["status"], "fault" in line) == ([], 499, False)
+
+
 def test_a_fault_is_one_text_and_its_place_in_the_log():
     gateway, log = StandIn(), io.StringIO()
 
@@ -331,6 +350,22 @@ def test_one_line_a_request_and_nothing_of_what_was_asked():
     assert [line.get("receipt") for line in lines] == ["r-1", None, None, None, "r-2"]
     assert all(line["milliseconds"] % 10 == 0 for line in lines)
     assert set().union(*lines) == {"time", "method", "route", "status", "milliseconds", "token", "receipt"}
+
+
+def test_models_come_through_the_same_gate():
+    """The protocol for models has the same limit, the same tokens, headers and log."""
+    log = io.StringIO()
+    requests = [
+        ("POST", "/mcp", None, {"content": "{}", "headers": JSON}),
+        ("POST", "/mcp", "analyst", {"content": b" " * 70_000, "headers": JSON}),
+        ("POST", "/mcp/", "analyst", {"content": "{}", "headers": JSON}),
+        ("GET", "/openapi.json", None, {}),
+    ]
+    replies = calls(StandIn(), requests, log)
+    assert [reply.status_code for reply in replies] == [401, 413, 404, 200]
+    assert all(reply.headers["cache-control"] == "no-store" for reply in replies)
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert [line["route"] for line in lines] == ["/mcp", "/mcp", "-", "/openapi.json"]
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0, 10), (0.0001, 10), (0.01, 10), (0.0101, 20), (1.999, 2000), (2, 2000)])

@@ -8,7 +8,7 @@ import pytest
 
 from dither.server.core.problems import Problem
 from dither.server.http.models import QuoteRequest
-from dither.server.http.request_body import DEPTH, Written, _depth, read_as, read_json
+from dither.server.http.request_body import DEPTH, OTHER, PART, WORDS, Written, _depth, read_as, read_json
 from tests.server.http.stand_in import StandIn, body, call
 
 JSON = {"Content-Type": "application/json"}
@@ -51,12 +51,10 @@ def test_depth_is_counted_outside_texts():
     assert _depth('["[[[[') == 1
 
 
-def test_a_text_without_an_end_is_looked_at_once(monkeypatch):
+def test_a_text_without_an_end_is_looked_at_once():
     """Each sign is passed by one match: quotes behind backslashes start no text of their own."""
     for text in ('"' + '\\"' * 30_000, '"' + '\\"' * 30_000 + "\\", '"' * 60_001):
         assert _depth(text) == 0
-        from dither.server.http.request_body import PART
-
         assert sum(len(found[0]) for found in PART.finditer(text)) == len(text)
 
 
@@ -97,10 +95,9 @@ def test_what_is_wrong_is_told_with_its_place_and_without_what_came(facts, where
     told = reply.json()
     assert (reply.status_code, told["where"]) == (422, where)
     assert reply.headers["content-type"] == "application/problem+json"
-    assert told["why"]
+    assert told["why"] in {why for why, _ in [*WORDS.values(), OTHER]}  # words of ours
     assert told["instead"]
-    assert "pydantic" not in reply.text
-    assert "input" not in told
+    assert told.keys() == {"type", "title", "status", "detail", "where", "why", "instead"}
     assert [name for name, _ in gateway.calls] == ["caller"]  # nothing was asked
 
 

@@ -220,6 +220,13 @@ def test_a_token_with_a_share():
     assert "hash" not in listed
 
 
+@pytest.mark.parametrize("named", ["clinic", "nothing"])
+def test_who_is_no_owner_learns_nothing_of_datasets_from_tokens(named):
+    content = json.dumps({"name": "bob", "datasets": [named], "share": {"epsilon": "-1"}})
+    reply = call(StandIn(), "POST", "/v1/tokens", "analyst", content=content, headers=JSON)
+    assert (reply.status_code, reply.json()["type"]) == (403, "urn:dither:forbidden")
+
+
 @pytest.mark.parametrize(
     ("share", "where"),
     [

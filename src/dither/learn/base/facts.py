@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dither.learn.base.rows import default_norm
 from dither.numeric.number import integer
 
 MOST_ROWS, MOST_OF_A_PERSON = 10**12, 10**6
+LARGEST = sys.float_info.max
 
 
 @frozen
@@ -58,12 +60,11 @@ class Facts:
 
 
 def read_setting(value: Any, name: str, least: float, most: float, ways: str, why: str = "") -> float:
-    """A setting that is a number, of Python or numpy, from `least` to `most`; an infinity is none."""
+    """A setting that is a number, of Python or numpy, from `least` to `most`, and finite."""
     plain = value.item() if isinstance(value, np.generic) else value  # exactly its value
-    number = not isinstance(plain, bool) and isinstance(plain, (int, float))
-    if not number or not least <= plain <= most or plain == float("inf"):
-        words = why or f"it is a number from {least:g} to {most:g}"
-        raise NumberError(name, value, words, ways)
+    number = not isinstance(plain, bool) and isinstance(plain, (int, float)) and abs(plain) <= LARGEST  # NaN is not
+    if not number or not least <= plain <= most:
+        raise NumberError(name, value, why or f"it is a number from {least:g} to {most:g}", ways)
     return float(plain)
 
 

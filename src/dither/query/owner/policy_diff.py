@@ -175,6 +175,14 @@ def _consent(old: Policy, new: Policy, _where: str) -> Iterator[PolicyChange]:
         yield PolicyChange("values_from_data", shown[0], shown[1], verdict, told)
 
 
+def _made_up(old: Policy, new: Policy, _where: str) -> Iterator[PolicyChange]:
+    if old.made_up != new.made_up:
+        told = "Answers say that no row is real: of rows of people that would not be true, and their ledger is not for it."
+        if not new.made_up:
+            told = "Rows of people are asked about from now on, and a ledger of made-up rows is not theirs."
+        yield PolicyChange("made_up", said(old.made_up), said(new.made_up), LOOSENS, told, compatible=False)
+
+
 RULES: dict[str, Rule[Policy]] = {
     "domain": _domain,
     "unit": _unit,
@@ -184,4 +192,5 @@ RULES: dict[str, Rule[Policy]] = {
     "per_question": _per_question,
     "engine": _engine,
     "values_from_data": _consent,
+    "made_up": _made_up,
 }

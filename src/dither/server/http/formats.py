@@ -10,6 +10,7 @@ import base64
 import csv
 import hashlib
 import io
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -71,33 +72,22 @@ def _liking(kind: str, ranges: list[tuple[str, float]]) -> float:
     return 0.0
 
 
-def is_batch(text: str) -> bool:
-    """Whether a stored answer is one to several questions."""
-    return text.startswith('{"batch_answer"')
-
-
-def write(text: str, form: Format) -> bytes:
-    """A stored answer in a format; several answers are no one table, and are JSON where a table was asked for."""
-    if form == "json":
-        return text.encode()
+def write(text: str, form: Format) -> bytes | None:
+    """A stored answer as a table or a page; None where it answers several questions, which are no one table."""
     answer = read_answer(text)
     if form == "html":
         return answer.to_html().encode()
-    assert isinstance(answer, Answer)
-    if form == "arrow":
-        return _arrow(answer)
-    return _csv(answer.columns)
+    if isinstance(answer, BatchAnswer):
+        return None
+    return arrow_bytes(answer.to_arrow()) if form == "arrow" else _csv(answer.columns)
 
 
 def read_answer(text: str) -> Answer | BatchAnswer:
     """The answer of a stored text: to one question, to several, or a free one."""
-    if is_batch(text):
+    found = json.loads(text)
+    if "batch_answer" in found:
         return BatchAnswer.from_json(text)
-    return FreeAnswer.from_json(text) if text.startswith('{"free"') else Answer.from_json(text)
-
-
-def _arrow(answer: Answer) -> bytes:
-    return arrow_bytes(answer.to_arrow())
+    return FreeAnswer.from_json(text) if "free_answer" in found else Answer.from_json(text)
 
 
 def arrow_bytes(table: Any) -> bytes:

@@ -22,7 +22,9 @@ with needs("dither[server]"):
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_SECONDS = 10.0
+GONE = 499  # in logs and metrics: the client went away before a reply began
 METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "PUT", "PATCH", "OPTIONS"})  # others are "-" in logs and metrics
+FIXED = frozenset({"/mcp", "/openapi.json"})  # addresses without a template
 SECURITY = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -65,7 +67,7 @@ class Middleware:
     def _tell(self, scope: Scope, exchange: Exchange, seconds: float) -> None:
         state, took = scope.get("state", {}), rounded_up(seconds)
         method = scope["method"] if scope["method"] in METHODS else "-"
-        route = getattr(scope.get("route"), "path", "-")
+        route = getattr(scope.get("route"), "path", scope["path"] if scope["path"] in FIXED else "-")
         line = LogLine(method, route, exchange.status, took, state.get("token_id"), exchange.receipt, exchange.fault)
         self.log.write(line)
         if self.metrics is not None:
@@ -80,7 +82,8 @@ class Exchange:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, around: Middleware) -> None:
         self.scope, self._receive, self._send, self._around = scope, receive, send, around
-        self.status = 0  # until a reply has begun; stays so where the client went away
+        self.status = GONE  # until a reply has begun; stays so where the client went away
+        self._gone = False
         self.receipt: str | None = None
         self.fault: str | None = None
         headers = dict(scope["headers"])
@@ -98,9 +101,11 @@ class Exchange:
                 raise self._problem
             await self._around.app(self.scope, self.receive, self.send)
         except Exception as error:
+            if self._gone:
+                return  # nobody is there to be told
             if not isinstance(error, Problem):
                 self.fault = place_of(error)
-            if self.status == 0:
+            if self.status == GONE:
                 problem = self._problem or (error if isinstance(error, Problem) else fault())
                 await problem_reply(problem)(self.scope, self.receive, self.send)
             # else half a reply was sent: the server ends the connection, and nothing more is said
@@ -110,7 +115,7 @@ class Exchange:
         if self._problem is not None:
             raise self._problem
         if self._whole:
-            return await self._receive()
+            return self._noted(await self._receive())
         loop = asyncio.get_running_loop()
         if self._deadline is None:
             self._deadline = loop.time() + self._around.body_seconds
@@ -120,12 +125,17 @@ class Exchange:
         except TimeoutError:
             self._problem = too_slow(self._around.body_seconds)
             raise self._problem from None
+        self._noted(message)
         self._size += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._size > self._around.body_bytes:
             self._whole = False
             self._problem = too_large(self._around.body_bytes)
             raise self._problem
+        return message
+
+    def _noted(self, message: Message) -> Message:
+        self._gone |= message["type"] == "http.disconnect"
         return message
 
     async def send(self, message: Message) -> None:

@@ -13,7 +13,6 @@ from dither.server.http.request_body import Written
 
 with needs("dither[server]"):
     from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-    from pydantic_core import PydanticCustomError
 
 LONGEST_NUMBER = 200
 MOST_QUESTIONS = 100  # of a batch
@@ -28,7 +27,7 @@ def _number(value: Any) -> str:
     """The text of a number, as it was written."""
     text = value.text if isinstance(value, Written) else value
     if not isinstance(text, str) or len(text) > LONGEST_NUMBER:
-        raise PydanticCustomError("number", "no number")
+        raise ValueError("number")
     return text
 
 
@@ -38,14 +37,14 @@ def _share(value: Any) -> bool | str:
 
 def _whole(value: Any) -> int:
     if not isinstance(value, Written) or not WHOLE.fullmatch(value.text):
-        raise PydanticCustomError("whole", "no whole number")
+        raise ValueError("whole")
     return int(value.text)
 
 
 def _seconds(value: Any) -> float:
     found = float(value.text) if isinstance(value, Written) else -1.0
     if not 0 <= found <= 86_400:
-        raise PydanticCustomError("seconds", "no time")
+        raise ValueError("seconds")
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from dither.extras import needs
 from dither.server.core.questions import Question
-from dither.server.http.formats import CONTENT, PAGE_POLICY, SEVERAL, Format, is_batch, write
+from dither.server.http.formats import CONTENT, PAGE_POLICY, Format, write
 from dither.server.http.problem_reply import problem_reply
 
 with needs("dither[server]"):
@@ -60,13 +60,11 @@ async def question_reply(question: Question, form: Format, *, located: bool = Tr
         headers["Dither-Receipt"] = question.receipt
     if located:
         headers["Content-Location"] = f"/v1/queries/{question.id}"
-    if form not in SEVERAL and is_batch(question.answer):
-        form = "json"  # it was paid: it is told in the nearest format that holds it
-    if form == "json":
+    body = None if form == "json" else await asyncio.to_thread(write, question.answer, form)
+    if body is None:  # JSON; also where a table cannot hold it: it is paid, so it is told in the nearest format
         return Response(_whole(question).encode(), 200, headers, CONTENT["json"])
     if form == "html":
         headers["Content-Security-Policy"] = PAGE_POLICY
-    body = await asyncio.to_thread(write, question.answer, form)
     return Response(body, 200, headers | {"Content-Type": CONTENT[form]})
 
 

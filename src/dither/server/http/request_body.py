@@ -46,6 +46,7 @@ WORDS = {  # of a wrong place, by the code of the check that found it
     "greater_than_equal": ("it is below the range", "a larger number"),
     "less_than_equal": ("it is above the range", "a smaller number"),
 }
+OWN = "Value error, "
 OTHER = ("it is not what stands in this place", "what /openapi.json says of it")
 
 
@@ -128,7 +129,8 @@ def validation_problem(errors: Any, start: tuple[str, ...] = (), known: Iterable
     first = errors[0]
     place = tuple(str(part) for part in first["loc"])
     place = place[len(start) :] if place[: len(start)] == start else place
-    why, instead = WORDS.get(first["type"], OTHER)
+    own = first["type"] == "value_error"  # of a reader of ours, which says one of the codes
+    why, instead = WORDS.get(first["msg"].removeprefix(OWN) if own else first["type"], OTHER)
     if first["type"] == "extra_forbidden" and len(place) == 1:
         names = list(known)
         instead = ", ".join(get_close_matches(place[0][:100], names, n=1) or names) or instead
