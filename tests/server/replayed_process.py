@@ -28,6 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha512
+from pathlib import Path
 from typing import Any
 
 from dither.ledger.ledger import Ledger
@@ -82,7 +83,7 @@ class Harness:
         if what == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "raise":
-            size = os.path.getsize(self.rows[self.dataset]) if self.dataset in self.rows else 0
+            size = Path(self.rows[self.dataset]).stat().st_size if self.dataset in self.rows else 0
             raise ValueError(f"cannot cast {CANARY} to DOUBLE, nor 987654321.125, at byte {size}")
         elif what == "eat":
             eaten = []

@@ -69,7 +69,8 @@ beds = {{ type = "integer", bounds = [0, 50] }}
 CELLS: list[tuple[str, ...]] = [
     ("A", "2025-02-30", "1e999", "nan", CANARY), ("B", "infinity", "-99999999999999999999", "inf", 3 * CANARY),
     ("C", "", "", "", ""), (CANARY, CANARY, CANARY, CANARY, CANARY), ("A", "9999-12-31", "17", str(NUMBER), "x" * 2_100_000),
-    ("A", "2025-01-01", "0x11", "-inf", "\ufeff'; DROP TABLE visits; --"), ("c", "01.02.2025", "50", "1e308", "=cmd|' /C'!A0"),
+    ("A", "2025-01-01", "0x11", "-inf", "\ufeff'; DROP TABLE visits; --"),
+    ("c", "01.02.2025", "50", "1e308", "=cmd|' /C'!A0"),
     *(("B", "2025-03-03", "50", "399.999", "again") for _ in range(40)),
 ]  # fmt: skip
 LEVELS: list[tuple[Any, ...]] = [

@@ -1,4 +1,4 @@
-"""Canaries in rows: whatever goes right or wrong, they are in no reply, log, metric, error, output, database or file that stays."""
+"""Canaries in rows: whatever goes right or wrong, no reply, log, metric, error, output, database or file has one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.server.gateways import run
 
 NEEDLES = [CANARY.encode(), CANARY.encode("utf-16-le"), b"987654321", struct.pack("<d", NUMBER), struct.pack(">d", NUMBER)]
 EVENTS = [
-    ["age > 71.5", "read", "raise"], ["age > 72.5", "noise", "kill"], ["age > 73.5", "read", "eat"], ["age > 74.5", "read", "write"],
+    ["age > 71.5", "read", "raise"], ["age > 72.5", "noise", "kill"], ["age > 73.5", "read", "eat"],
+    ["age > 74.5", "read", "write"],
     ["age > 75.5", "noise", "sleep 3600"], ["age > 76.5", "commit", "kill"],
 ]  # fmt: skip
 LIMITS = Limits(under_way=1000, queue=1000, queries_per_second=1e5, quotes_per_second=1e5, seconds=3.0, memory_mb=2048)

@@ -34,7 +34,10 @@ async def analyst(client: httpx.AsyncClient, number: int, secret: str, end: floa
     while time.monotonic() < end:
         place += 1
         new = place % 8 == number % 8
-        body = {"dataset": "clinic", "sql": f"SELECT COUNT(*) AS n FROM visits WHERE age > {number if new else place % 5}.{place if new else 0}"}
+        body = {
+            "dataset": "clinic",
+            "sql": f"SELECT COUNT(*) AS n FROM visits WHERE age > {number if new else place % 5}.{place if new else 0}",
+        }
         body["epsilon"] = "0.0001"
         replies = [await client.post("/v1/quotes", json=body, headers=headers)]
         replies.append(await client.post("/v1/queries", json=body, headers=headers | {"Idempotency-Key": f"{place}"}))

@@ -61,7 +61,9 @@ def test_what_is_too_slow_is_the_one_failure_at_the_slot_and_charged(found):
 @pytest.mark.parametrize("condition", ["age > 2", "age > 61.5"])
 def test_waiting_does_not_depend_on_how_long_somebody_else_took(found, condition):
     """One worker: the second question begins when the slot of the first is over, be it fast or slow."""
-    ((first, _), (second, _)) = run(timed(found, caller(found, "ana"), [asked(condition, dataset="theirs"), asked(condition)]))
+    ((first, _), (second, _)) = run(
+        timed(found, caller(found, "ana"), [asked(condition, dataset="theirs"), asked(condition)])
+    )
     assert (first.state, second.state) == ("done", "done")
     assert SHORT <= second.began - first.began < SHORT + MUCH
 
@@ -85,6 +87,8 @@ def test_the_same_question_twice_does_not_tell_when_the_first_was_ready(tmp_path
         found = run(timed(made, ana, [asked("age > 61", 2 * SHORT), asked("age > 61", SHORT)]))
         computed = [question.state == "done" and not question.replay for question, _ in found]
         assert sorted(computed) == [False, True]  # whoever comes first
-        assert all(one.replay or one.problem.kind == "in-progress" for (one, _), own in zip(found, computed, strict=True) if not own)
+        assert all(
+            one.replay or one.problem.kind == "in-progress" for (one, _), own in zip(found, computed, strict=True) if not own
+        )
         for (question, end), slot in zip(found, (2 * SHORT, SHORT), strict=True):
             assert slot <= end - question.began < slot + MUCH
