@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/v1/datasets", None, "oau"),
     ("GET", "/v1/datasets/{dataset}", None, "oau"),
     ("GET", "/v1/datasets/{dataset}/sample?table=visits&rows=3", None, "oau"),
+    ("GET", "/v1/datasets/{dataset}/questions", None, "oau"),
     ("GET", "/v1/budget", None, "oau"),
     ("GET", "/v1/budget?dataset={dataset}", None, "oau"),
     ("GET", "/v1/answers", None, "oau"),
