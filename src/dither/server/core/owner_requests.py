@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -60,23 +59,40 @@ class OwnerRequests:
         role: Role = "analyst",
         datasets: Sequence[str],
         share: Json | None = None,
-        daily: Json | None = None,
         days: int | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is told once; with a `share` (JSON of a guarantee) in each of its ledgers."""
+        """A new token and its secret, which is told once; with its share in each of its ledgers.
+
+        Args:
+            caller: an owner of the datasets.
+            name: of the analyst.
+            role: of the token.
+            datasets: names, or '*' for all.
+            share: 'epsilon', 'delta' or 'rho', and 'daily', as `ShareTerms` has them.
+            days: after which it ends; None for never.
+
+        Raises:
+            Problem: it is refused; nothing is written then, but where another owner wrote in the middle.
+        """
         caller.must("own")
         for dataset in datasets:
             if dataset != ALL:
                 self._dataset(caller, dataset)
             elif ALL not in caller.datasets:
                 raise Problem("forbidden", why="this token is not for all datasets", instead="the names of datasets")
-        for dataset in self.known if ALL in datasets else datasets:
-            if share is not None:
-                await self.desk.ask("share", dataset, analyst=name, ceiling=share)
+        asked, portions = {"name": name, "role": role, "share": share or {}}, dict[str, str | None]()
+        several = list(self.known) if ALL in datasets else list(dict.fromkeys(datasets))
+        for dataset in several:  # all are looked at before anything is written
+            portions[dataset] = (await self.desk.ask("grant", dataset, **asked, write=False))["portion"]
+        if len({*portions.values()}) > 1:
+            why = f"{' and '.join(portions)} count it differently, since their shares do"
+            raise Problem("refused", where="daily", why=why, instead="a token for each of them", error="ConflictError")
+        for dataset in several:
+            await self.desk.ask("grant", dataset, **asked, write=True)
         expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
         told = {"name": name, "role": role, "datasets": datasets, "expires": expires}
         try:
-            portion = None if daily is None else json.dumps(daily)
+            portion = next(iter(portions.values()), None)
             return await asyncio.to_thread(self.tokens.create, **told, daily=portion)  # type: ignore[arg-type]
         except DitherError as error:
             raise problem_of(error, "quote") from None

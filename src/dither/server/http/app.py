@@ -1,8 +1,8 @@
 """The application: routes over one gateway, and what surrounds them.
 
-Theorem. A reply, its status, its headers and its length are a function of the request, of what the `Gateway` gave for it, and
-of the requests of the same token that are open; so HTTP adds nothing to what the gateway's theorem lets a caller see, but
-when a reply leaves.
+Theorem. A reply, its status, its headers and its length are a function of the request, of what the `Gateway` gave for it,
+and of the requests of the same token that are open; so HTTP adds nothing to what the gateway's theorem lets a caller see,
+but when a reply leaves.
 Proof. This process opens no source and no ledger. A route calls one method of the gateway with what the request says, and
 writes the value by `replies.py`, `formats.py`, `events.py` or `problem_reply.py`, which read nothing else; the other
 replies are fixed texts (`refusals.py`) chosen by the request, by its size and time, and by `OpenRequests`. Whatever is

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dither.errors import DataError, DitherError, PolicyError
+from dither.errors import ConflictError, DataError, DitherError, PolicyError
 from dither.ledger.history import history_lines
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch
@@ -29,6 +29,7 @@ from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of, unavailable
 from dither.server.core.processes.declared_facts import declared_facts
 from dither.server.core.processes.quote_facts import quote_facts
+from dither.server.core.token_shares import ShareTerms, read_grant, write_shares
 
 Json = dict[str, Any]
 TERMS = frozenset(
@@ -147,10 +148,18 @@ def _verify(dataset: Dataset, _message: Json) -> Json:
     return {"ok": found.ok, "faults": list(found.faults), "entries": dataset.ledger.head.entries}
 
 
-def _share(dataset: Dataset, message: Json) -> Json:
-    """Set the share of an analyst; only the owner's requests come here."""
-    dataset.ledger.share(message["analyst"], Guarantee.from_json(json.dumps(message["ceiling"])))
-    return {}
+def _grant(dataset: Dataset, message: Json) -> Json:
+    """What a new token of a name has of the dataset; written down if the message says so. Only owners come here."""
+    name, terms = message["name"], ShareTerms(**message["share"])
+    found = dataset.policy, dataset.ledger
+    try:
+        grant = read_grant(message["dataset"], *found, name, message["role"], terms)
+        if message["write"]:
+            write_shares({grant.dataset: found}, name, [grant])
+    except ConflictError as error:  # the owner is told what her ledger holds
+        raise DataError(error.where, error.came, error.why, error.instead) from None
+    portion = None if grant.portion is None else grant.portion.to_json()
+    return {"portion": portion, "words": grant.words(message["role"])}
 
 
 def _refusal(dataset: Dataset, message: Json) -> Json:
@@ -197,7 +206,7 @@ TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "budget": _budget,
     "ledger": _ledger,
     "verify": _verify,
-    "share": _share,
+    "grant": _grant,
     "refusal": _refusal,
     "sample": _sample,
     "first_questions": _first_questions,
