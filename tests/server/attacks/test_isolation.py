@@ -49,14 +49,14 @@ def children(pid: int) -> dict[str, int]:
 
 def places(pid: int) -> str:
     """All files that a process has open, or mapped into its memory."""
-    opened = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+    opened = [str(place.readlink()) for place in Path(f"/proc/{pid}/fd").iterdir()]
     return "\n".join(opened) + Path(f"/proc/{pid}/maps").read_text()
 
 
 def remembers(pid: int, needles: list[bytes]) -> list[bytes]:
     """Which of these bytes are in the memory of a process that it can write to."""
     found = set()
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
             start, end, rights = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+)", line).groups()  # type: ignore[union-attr]
             if "rw" not in rights or "[v" in line:

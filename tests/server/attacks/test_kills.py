@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -88,8 +89,7 @@ def test_workers_killed_at_every_stage(tmp_path):
     (tmp_path / "once").mkdir()
     dataset = hostile_clinic(tmp_path / "kills", "kills", budget='{ epsilon = "100" }')
     facts = {"events": events, "once": str(tmp_path / "once"), "lease": 1}
-    limits = Limits(under_way=1000, queue=1000, seconds=3.0, memory_mb=2048)
-    with gateway(tmp_path, [dataset], workers=2, limits=limits, **facts) as made:
+    with gateway(tmp_path, [dataset], workers=2, limits=replace(LIMITS, seconds=3.0), **facts) as made:
         ana = caller(made, "ana")
         asks = {name: count(condition, "kills", epsilon=PRICE) for name, condition in conditions.items()}
         found = run(all_answered(made, ana, asks))

@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/v1/datasets", None, "oau"),
     ("GET", "/v1/datasets/{dataset}", None, "oau"),
     ("GET", "/v1/datasets/{dataset}/sample?table=visits&rows=3", None, "oau"),
+    ("GET", "/v1/datasets/{dataset}/questions", None, "oau"),
     ("GET", "/v1/budget", None, "oau"),
     ("GET", "/v1/budget?dataset={dataset}", None, "oau"),
     ("GET", "/v1/answers", None, "oau"),
@@ -144,7 +145,7 @@ def test_a_colleague_of_the_same_dataset_sees_answers_as_the_owner_wants(door):
     assert same_bytes(absent, other)
     assert "alone" not in run(door.ask("GET", "/v1/answers", eve)).text
     for names in (shared, alone):  # questions and quotes are their asker's
-        absent, other = (run(door.ask("GET", f"/v1/queries/{id}", eve)) for id in (f"qy_{32 * '0'}", names["query"]))
+        absent, other = (run(door.ask("GET", f"/v1/queries/{one}", eve)) for one in (f"qy_{32 * '0'}", names["query"]))
         assert same_bytes(absent, other)
         assert run(door.ask("POST", "/v1/queries", eve, {"quote": names["quote"]})).status_code == 404
 
