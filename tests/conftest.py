@@ -14,10 +14,11 @@ from tests.seeds import ALL, SEED, seed_of_the_day
 
 # CPU seconds that a folder may take on a push, all processes together; what takes more samples, and runs whole with --all.
 BUDGETS = {
-    "tests": 40,
+    "tests": 50,
     "tests/benchmarks": 60,  # TPC-H and ClickBench, each query beside plain SQL
     "tests/channels": 60,
-    "tests/cli": 75,
+    "tests/cli": 85,
+    "tests/client": 10,
     "tests/density": 170,
     "tests/docs": 150,
     "tests/golden": 30,
@@ -29,6 +30,7 @@ BUDGETS = {
     "tests/numeric": 20,
     "tests/privacy": 90,
     "tests/query": 1300,  # sensitivity of every way to bound a person, and of what is released beside counters
+    "tests/server": 200,  # real processes, killed and started again
     "tests/testing": 60,
     "tests/user_types": 40,
 }

@@ -106,7 +106,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
     ],
     "server": [
         ["core"],
-        ["mcp"],
+        ["mcp", "oidc"],
         ["http"],
     ],
     "query": [

@@ -33,7 +33,7 @@ def test_the_gateway_knows_who_asks(stub):
 
 
 def test_an_address_with_too_much_behind_it_is_told(stub):
-    with pytest.raises(GatewayError, match="no gateway at this address.*without /v1"):
+    with pytest.raises(GatewayError, match=r"no gateway at this address.*without /v1"):
         dither.connect(f"{stub.url}/v1", TOKEN)
 
 

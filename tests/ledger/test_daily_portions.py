@@ -389,9 +389,7 @@ def test_a_charge_of_today_that_was_changed_is_found(small):
         link.execute("DROP TRIGGER entries_no_update")
         first = "SELECT number, record FROM entries WHERE fingerprint IS NOT NULL ORDER BY number LIMIT 1"
         number, record = link.execute(first).fetchone()
-        forged = record.replace(
-            '"time":', '"time":-'
-        )  # dated long ago; its hash too: none needs the key
+        forged = record.replace('"time":', '"time":-')  # dated long ago; its hash too: none needs the key
         link.execute("UPDATE entries SET record = ?, hash = ? WHERE number = ?", (forged, digest(forged), number))
         link.commit()
     with pytest.raises(TamperError):

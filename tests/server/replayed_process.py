@@ -4,6 +4,7 @@
 
     seed     the noise of the k-th release about a dataset, and its salt, follow from this number and k
     lease    seconds in which nobody else computes the same answer
+    home     of keys
     once     a folder, in which it is noted that an event happened: none happens twice, in whichever process
     rows     files of datasets, by name: what "raise" says has the size of that file
     events   a list of [text, stage, what]: in a release whose SQL has the text, when the stage is reached:
@@ -27,6 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha512
+from pathlib import Path
 from typing import Any
 
 from dither.ledger.ledger import Ledger
@@ -58,6 +60,7 @@ class Harness:
         self.once = facts.get("once")
         self.counts: Counter[str] = Counter()
         self.rows, self.sql, self.dataset = facts.get("rows", {}), "", ""
+        os.environ["DITHER_HOME"] = facts.get("home", os.environ.get("DITHER_HOME", ""))
         if "lease" in facts:
             release.LEASE = facts["lease"]
 
@@ -80,7 +83,7 @@ class Harness:
         if what == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "raise":
-            size = os.path.getsize(self.rows[self.dataset]) if self.dataset in self.rows else 0
+            size = Path(self.rows[self.dataset]).stat().st_size if self.dataset in self.rows else 0
             raise ValueError(f"cannot cast {CANARY} to DOUBLE, nor 987654321.125, at byte {size}")
         elif what == "eat":
             eaten = []

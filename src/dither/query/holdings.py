@@ -47,8 +47,8 @@ class Holdings:
         return set()
 
     def remaining(self, guarantee: Guarantee, analyst: str | None) -> tuple[Remaining, str]:
-        """What is left of the budget, or of an analyst's share where that admits fewer questions of this price; and of
-        which of them it is, in words."""
+        """What is left for questions at the price `guarantee`: of the budget, or of the share of `analyst` where that admits
+        fewer; and of which of them it is, in words."""
         whole = self.ledger.remaining()
         try:
             own = None if not analyst else self.ledger.remaining(analyst)

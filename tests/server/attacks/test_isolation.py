@@ -49,14 +49,14 @@ def children(pid: int) -> dict[str, int]:
 
 def places(pid: int) -> str:
     """All files that a process has open, or mapped into its memory."""
-    opened = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+    opened = [str(place.readlink()) for place in Path(f"/proc/{pid}/fd").iterdir()]
     return "\n".join(opened) + Path(f"/proc/{pid}/maps").read_text()
 
 
 def remembers(pid: int, needles: list[bytes]) -> list[bytes]:
     """Which of these bytes are in the memory of a process that it can write to."""
     found = set()
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
             start, end, rights = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+)", line).groups()  # type: ignore[union-attr]
             if "rw" not in rights or "[v" in line:
@@ -109,7 +109,9 @@ def test_who_holds_what_and_that_all_end_with_the_first(tmp_path, home):
             assert b"DITHER_TOKEN" not in Path(f"/proc/{pid}/environ").read_bytes()
             limits = Path(f"/proc/{pid}/limits").read_text()
             assert re.search(r"Max core file size +0 +0 ", limits)
-        assert re.search(rf"Max address space +{3000 * 2**20} +{3000 * 2**20} ", Path(f"/proc/{kinds['worker']}/limits").read_text())
+        assert re.search(
+            rf"Max address space +{3000 * 2**20} +{3000 * 2**20} ", Path(f"/proc/{kinds['worker']}/limits").read_text()
+        )
         try:
             assert remembers(web.pid, [*needles, ROW.encode()]) == []
             assert remembers(kinds["desk"], [ROW.encode()]) == []

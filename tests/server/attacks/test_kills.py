@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -70,20 +71,25 @@ def must_be_paid_once(gateway, who, name: str, questions) -> None:
     assert kinds["refunded"] == 0
     assert len({question.receipt for question in questions}) == len(questions)
     assert run(gateway.budget(who, name))[0]["used"] == pytest.approx(len(questions) * float(PRICE) / 100)
-    assert run(gateway.verify(owner, name)) == {"ok": True, "faults": [], "entries": run(gateway.verify(owner, name))["entries"]}
+    assert run(gateway.verify(owner, name)) == {
+        "ok": True,
+        "faults": [],
+        "entries": run(gateway.verify(owner, name))["entries"],
+    }
 
 
 def test_workers_killed_at_every_stage(tmp_path):
     rounds = examples(2, 10)
-    conditions = {f"{stage} {turn}": f"age > {20 + place}.{turn}5" for place, stage in enumerate(STAGES) for turn in range(rounds)}
+    conditions = {
+        f"{stage} {turn}": f"age > {20 + place}.{turn}5" for place, stage in enumerate(STAGES) for turn in range(rounds)
+    }
     events = [[condition, name.split()[0], "kill"] for name, condition in conditions.items()]
     events += [["age > 70.5", "read", "eat"], ["age > 71.5", "read", "write"], ["age > 72.5", "read", "sleep 3600"]]
     conditions |= {"memory": "age > 70.5", "disk": "age > 71.5", "time": "age > 72.5"}
     (tmp_path / "once").mkdir()
     dataset = hostile_clinic(tmp_path / "kills", "kills", budget='{ epsilon = "100" }')
     facts = {"events": events, "once": str(tmp_path / "once"), "lease": 1}
-    limits = Limits(under_way=1000, queue=1000, seconds=3.0, memory_mb=2048)
-    with gateway(tmp_path, [dataset], workers=2, limits=limits, **facts) as made:
+    with gateway(tmp_path, [dataset], workers=2, limits=replace(LIMITS, seconds=3.0), **facts) as made:
         ana = caller(made, "ana")
         asks = {name: count(condition, "kills", epsilon=PRICE) for name, condition in conditions.items()}
         found = run(all_answered(made, ana, asks))

@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/v1/datasets", None, "oau"),
     ("GET", "/v1/datasets/{dataset}", None, "oau"),
     ("GET", "/v1/datasets/{dataset}/sample?table=visits&rows=3", None, "oau"),
+    ("GET", "/v1/datasets/{dataset}/questions", None, "oau"),
     ("GET", "/v1/budget", None, "oau"),
     ("GET", "/v1/budget?dataset={dataset}", None, "oau"),
     ("GET", "/v1/answers", None, "oau"),
@@ -46,7 +47,9 @@ def door(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tenancy")
     os.environ["DITHER_HOME"], before = str(folder / "home"), os.environ["DITHER_HOME"]
     answers = {"mine": "shared", "yours": "shared", "alone": "own"}
-    datasets = [hostile_clinic(folder / name, name, budget='{ epsilon = "9" }', answers=how) for name, how in answers.items()]
+    datasets = [
+        hostile_clinic(folder / name, name, budget='{ epsilon = "9" }', answers=how) for name, how in answers.items()
+    ]
     with gateway(folder, datasets, events=[["age > 66", "read", "sleep 0.5"]]) as found:
         yield Door(found)
     os.environ["DITHER_HOME"] = before
@@ -75,7 +78,13 @@ def things(door: Door, dataset: str) -> dict[str, str]:
     reply = run(door.ask("POST", "/v1/queries", who, {"quote": quote}))
     token = door.gateway.tokens.create(name="bob", datasets=(dataset,))[0].id
     assert reply.status_code == 200
-    return {"quote": quote, "query": reply.json()["id"], "receipt": reply.headers["dither-receipt"], "token": token, "dataset": dataset}
+    return {
+        "quote": quote,
+        "query": reply.json()["id"],
+        "receipt": reply.headers["dither-receipt"],
+        "token": token,
+        "dataset": dataset,
+    }
 
 
 def same_bytes(one: httpx.Response, other: httpx.Response) -> bool:
@@ -98,7 +107,10 @@ def test_each_role_may_use_each_route_or_not(door, role):
 
 def test_every_route_is_listed_here(door):
     """A route that is new comes here, with who may use it."""
-    known = {path.partition("?")[0].replace("{dataset}", "{name}").replace("{receipt}", "{id}").replace("{token}", "{id}") for _, path, _, _ in ROUTES}
+    known = {
+        path.partition("?")[0].replace("{dataset}", "{name}").replace("{receipt}", "{id}").replace("{token}", "{id}")
+        for _, path, _, _ in ROUTES
+    }
     free = {"/health", "/v1/queries/{id}", "/v1/queries/{id}/events"}
     assert set(door.app.openapi()["paths"]) - known - free == set()
 
@@ -133,7 +145,7 @@ def test_a_colleague_of_the_same_dataset_sees_answers_as_the_owner_wants(door):
     assert same_bytes(absent, other)
     assert "alone" not in run(door.ask("GET", "/v1/answers", eve)).text
     for names in (shared, alone):  # questions and quotes are their asker's
-        absent, other = (run(door.ask("GET", f"/v1/queries/{id}", eve)) for id in (f"qy_{32 * '0'}", names["query"]))
+        absent, other = (run(door.ask("GET", f"/v1/queries/{one}", eve)) for one in (f"qy_{32 * '0'}", names["query"]))
         assert same_bytes(absent, other)
         assert run(door.ask("POST", "/v1/queries", eve, {"quote": names["quote"]})).status_code == 404
 
@@ -154,9 +166,24 @@ def test_tokens_that_are_none_are_one_reply(door):
     expired = door.gateway.tokens.create(name="ana", expires=datetime.now(UTC) + timedelta(milliseconds=1))[1]
     gone, revoked = door.gateway.tokens.create(name="ana")
     door.gateway.tokens.revoke(gone.id)
-    wrong = [f"{good[:-1]}{'b' if good[-1] == 'a' else 'a'}", good.upper(), good[:-1], f"{good}a", "dth_", "", "x" * 4000, good.replace("_", "-")]
+    wrong = [
+        f"{good[:-1]}{'b' if good[-1] == 'a' else 'a'}",
+        good.upper(),
+        good[:-1],
+        f"{good}a",
+        "dth_",
+        "",
+        "x" * 4000,
+        good.replace("_", "-"),
+    ]
     headers = [{"Authorization": f"Bearer {secret}"} for secret in [*wrong, expired, revoked]]
-    headers += [{}, {"Authorization": good}, {"Authorization": f"Basic {good}"}, {"X-Dither-Token": good}, {"Cookie": f"token={good}"}]
+    headers += [
+        {},
+        {"Authorization": good},
+        {"Authorization": f"Basic {good}"},
+        {"X-Dither-Token": good},
+        {"Cookie": f"token={good}"},
+    ]
     while door.gateway.tokens.find(expired) is not None:  # until it is over
         pass
     replies = []

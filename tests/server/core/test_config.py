@@ -8,9 +8,11 @@ import pytest
 
 from dither.errors import PolicyError
 from dither.server.core.config import GatewayDataset, Limits, read_gateway
+from dither.server.core.oidc_facts import GroupRole, OidcFacts
 
 SMALL = 'version = 1\ndatabase = "gateway.db"\n'
 CLINIC = '[datasets.clinic]\npolicy = "policy.toml"\n'
+OIDC = "[oidc]\nissuer = 'https://l'\nclient_id = 'dither'\nroles.staff = 'analyst'\n"
 
 
 @pytest.fixture
@@ -68,10 +70,21 @@ progress = true
 [oidc]
 issuer = "https://login.example.org"
 client_id = "dither"
+client_secret_file = "key.pem"
+address = "https://gateway.example.org/"
 scopes = ["openid", "groups"]
 datasets = ["visits-2026"]
+name_claim = "preferred_username"
+name_prefix = ""
+groups_claim = "realm_access.roles"
+audience = "dither-api"
+algorithms = ["ES256"]
+leeway = 0
+token_hours = 1
+bearer = true
 [oidc.roles]
 staff = "analyst"
+audit = { role = "auditor", datasets = ["*"] }
 """,
     )
     assert found.limits == Limits(5.0, 0.5, 1, 7, 1000, 2000, 10, 1.5, 100, 2)
@@ -79,9 +92,44 @@ staff = "analyst"
     assert found.datasets[0].answers == "own"
     assert found.datasets[0].progress
     assert (found.certificate, found.certificate_key) == (folder / "cert.pem", folder / "key.pem")
-    assert found.oidc is not None
-    assert found.oidc.roles == (("staff", "analyst"),)
-    assert found.oidc.name_claim == "sub"
+    assert found.oidc == OidcFacts(
+        issuer="https://login.example.org",
+        client_id="dither",
+        roles=(GroupRole("staff", "analyst", ("visits-2026",)), GroupRole("audit", "auditor", ("*",))),
+        address="https://gateway.example.org",
+        name_claim="preferred_username",
+        name_prefix="",
+        groups_claim="realm_access.roles",
+        scopes=("openid", "groups"),
+        audience="dither-api",
+        algorithms=("ES256",),
+        leeway=0,
+        token_hours=1,
+        bearer=True,
+        client_secret_file=folder / "key.pem",
+    )
+
+
+def test_the_secret_of_a_client_is_read_where_it_is(folder, monkeypatch):
+    """Not with the configuration, which other commands read too; and in no text about it."""
+    (folder / "key.pem").write_text("geheim\n")
+    facts = read(folder, SMALL + CLINIC + OIDC + "client_secret_file = 'key.pem'").oidc
+    assert (facts.client_secret(), "geheim" in repr(facts)) == ("geheim", False)
+    assert facts.address == "http://127.0.0.1:8765"
+    named = read(folder, SMALL + CLINIC + OIDC + "client_secret_env = 'SOME_SECRET'").oidc
+    monkeypatch.setenv("SOME_SECRET", "geheim")
+    assert named.client_secret() == "geheim"
+    assert read(folder, SMALL + CLINIC + OIDC).oidc.client_secret() is None
+    for text in ("", "two\nlines", "x" * 5000):
+        (folder / "key.pem").write_text(text)
+        monkeypatch.setenv("SOME_SECRET", text)
+        for one in (facts, named):
+            with pytest.raises(PolicyError, match="no secret") as told:
+                one.client_secret()
+            assert "two" not in str(told.value)
+    monkeypatch.delenv("SOME_SECRET")
+    with pytest.raises(PolicyError):
+        named.client_secret()
 
 
 def test_a_schema_of_its_own_and_no_password_in_words(folder):
@@ -141,6 +189,29 @@ REFUSED = {
     SMALL + CLINIC + "[oidc]\nissuer = 'https://l'": "oidc.roles",
     SMALL + CLINIC + "[oidc]\nissuer = 'https://l'\nroles.staff = 'king'": "oidc.roles.staff",
     SMALL + CLINIC + "[oidc]\nissuer = 'https://l'\nroles.staff = 'owner'": "oidc.client_id",
+    SMALL + CLINIC + "[oidc]\nissuer = 'https://a:b@l'": "oidc.issuer",
+    SMALL + CLINIC + "[oidc]\nissuer = 'https://l?x=1'": "oidc.issuer",
+    SMALL + CLINIC + "[oidc]\nissuer = 'https://l:port'": "oidc.issuer",
+    SMALL + CLINIC + "[oidc]\nissuer = 'http://127.0.0.1.example.org'": "oidc.issuer",
+    SMALL + CLINIC + OIDC + "client_secret = 'geheim'": "oidc.client_secret",
+    SMALL + CLINIC + OIDC + "client_secret_file = 'nowhere'": "oidc.client_secret_file",
+    SMALL + CLINIC + OIDC + "client_secret_file = 'key.pem'\nclient_secret_env = 'A'": "oidc.client_secret_env",
+    SMALL + CLINIC + OIDC + "scopes = ['profile']": "oidc.scopes",
+    SMALL + CLINIC + OIDC + "algorithms = ['none']": "oidc.algorithms",
+    SMALL + CLINIC + OIDC + "algorithms = ['HS256']": "oidc.algorithms",
+    SMALL + CLINIC + OIDC + "algorithms = []": "oidc.algorithms",
+    SMALL + CLINIC + OIDC + "leeway = 301": "oidc.leeway",
+    SMALL + CLINIC + OIDC + "token_hours = 0": "oidc.token_hours",
+    SMALL + CLINIC + OIDC + "bearer = 'yes'": "oidc.bearer",
+    SMALL + CLINIC + OIDC + "name_claim = 'nickname'": "oidc.name_claim",
+    SMALL + CLINIC + OIDC + 'name_prefix = "a\\n"': "oidc.name_prefix",
+    SMALL + CLINIC + OIDC + "datasets = ['klinic']": "oidc.datasets",
+    SMALL + CLINIC + OIDC + "roles.audit = { role = 'auditor', datasets = ['klinic'] }": "oidc.roles.audit.datasets",
+    SMALL + CLINIC + OIDC + "roles.audit = { role = 'king' }": "oidc.roles.audit",
+    SMALL + CLINIC + OIDC + "roles.audit = { rôle = 'auditor' }".replace("rôle", "rule"): "oidc.roles.audit.rule",
+    SMALL + CLINIC + OIDC + "address = 'http://gateway.example.org'": "oidc.address",
+    SMALL + CLINIC + "[server]\nport = 0\n" + OIDC: "oidc.address",
+    SMALL + CLINIC + "[server]\nhost = '0.0.0.0'\nproxy = true\n" + OIDC: "oidc.address",
     "version = ": "gateway",
 }
 

@@ -290,8 +290,7 @@ def test_too_many_questions_are_refused(tmp_path):
 def test_a_share_is_what_is_left(tmp_path):
     with running(config(tmp_path)) as gateway:
         owner = caller(gateway, "own", "owner")
-        share = {"epsilon": "0.25", "delta": "0"}
-        _, secret = run(gateway.create_token(owner, name="ana", datasets=["clinic"], share=share))
+        _, secret = run(gateway.create_token(owner, name="ana", datasets=["clinic"], share={"epsilon": "0.25"}))
         ana = gateway.caller(secret, "")
         quote = run(gateway.quote(ana, count()))
         assert quote["words"] == "n is off by at most 99.86; about 2 more such questions are left of the share of ana"
@@ -326,3 +325,40 @@ def test_a_token_asks_so_often_and_no_more(tmp_path):
         first = run(finished(gateway, ana, count()))
         assert 0 < problem_of(gateway.ask(ana, count("age > 1"))).retry_after <= 100
         assert first.state == "done"
+
+
+@pytest.mark.parametrize(
+    ("share", "where"),
+    [
+        ({"epsilon": "1", "rho": "1"}, "epsilon, rho"),
+        ({"epsilon": "-1"}, "epsilon"),
+        ({"epsilon": "NaN"}, "epsilon"),
+        ({"epsilon": "1", "delta": "2"}, "delta"),
+        ({"rho": "1e999"}, "rho"),
+        ({"delta": "1e-7"}, "delta"),
+        ({"daily": "0.1"}, "daily"),
+        ({"epsilon": "1", "daily": "2"}, "daily"),
+    ],
+)
+def test_a_share_that_is_none_makes_no_token_and_no_share(gateway, share, where):
+    owner = caller(gateway, "own", "owner")
+    before = len(run(gateway.list_tokens(owner)))
+    problem = problem_of(gateway.create_token(owner, name="bob", datasets=["clinic", "shop"], share=share))
+    assert (problem.status, problem.where) == (422, where)
+    assert len(run(gateway.list_tokens(owner))) == before
+    assert run(gateway.budget(caller(gateway, "bob")))[0]["share"] is None
+
+
+def test_a_portion_of_a_day_is_kept_by_the_ledger(tmp_path):
+    with running(config(tmp_path)) as gateway:
+        owner = caller(gateway, "own", "owner")
+        share = {"epsilon": "1", "daily": "0.2"}
+        _, secret = run(gateway.create_token(owner, name="ana", datasets=["clinic"], share=share))
+        ana = gateway.caller(secret, "")
+        ends = [run(finished(gateway, ana, count(f"age > {k}"))) for k in range(3)]
+        # should midnight fall between them, the third would be paid from the next day's portion
+        assert [end.state for end in ends[:2]] == ["done", "done"]
+        assert ends[2].state == "done" or "portion" in ends[2].problem.why
+        told = run(gateway.budget(ana))[0]
+        assert told["share"]["left"] in ("80%", "70%")
+        assert told["today"]["next"].endswith("+00:00")

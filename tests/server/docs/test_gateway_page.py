@@ -18,7 +18,11 @@ from typing import Any
 from urllib.error import HTTPError
 
 import pytest
+from typer.testing import CliRunner
 
+import dither
+from dither import demo
+from dither.cli.main import app
 from dither.server.core.config import Limits, read_gateway
 
 PAGES = Path(__file__).parents[3] / "docs"
@@ -198,6 +202,26 @@ def test_the_configuration_of_the_page_is_one_and_limits_are_as_told(tmp_path):
         f"{limits.wrong_tokens_per_minute} wrong",
     ):
         assert told in said.replace("\n", " ")
+
+
+def test_token_commands_of_the_page(tmp_path, monkeypatch):
+    demo.save(tmp_path / "clinic")
+    monkeypatch.chdir(tmp_path / "clinic")
+    Path("gateway.toml").write_text(blocks("toml")[0])
+    create, list_, revoke = [
+        line[9:] for line in "".join(blocks("console")).splitlines() if line.startswith("$ dither token")
+    ]
+    made = CliRunner().invoke(app, shlex.split(create))
+    assert made.exit_code == 0, made.output
+    (secret,) = made.stdout.splitlines()
+    assert secret.startswith("dth_")
+    listed = CliRunner().invoke(app, [*shlex.split(list_), "--json"])
+    (known,) = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert (known["name"], known["role"], known["datasets"], known["state"]) == ("ana", "analyst", "clinic", "in force")
+    assert secret not in listed.output
+    assert CliRunner().invoke(app, shlex.split(revoke.replace("ID", known["id"]))).exit_code == 0
+    with dither.Ledger("clinic.ledger") as ledger:
+        assert ledger.remaining("ana") is not None
 
 
 def test_the_log_is_what_operations_says(running):

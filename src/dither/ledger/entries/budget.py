@@ -92,7 +92,7 @@ class Remaining:
     def like(self, guarantee: Guarantee) -> int:
         """How many more questions like this one could be asked, if nothing else were."""
         read_price(self.spent.budget, guarantee)
-        return self.spent.budget.more_like(self.spent, guarantee) or 0
+        return _more_like(self.spent, guarantee)
 
     def totals(self) -> list[Number]:
         """What was spent, in exact numbers, as the filter counts it."""
@@ -137,6 +137,11 @@ class Remaining:
     def __str__(self) -> str:
         """In percent; also in ε where the budget counts nothing else: few know how much a ρ is."""
         return f"{self.percent}: {self.details}" if self.in_epsilon else f"{self.percent} left of {self.ceiling}"
+
+
+@lru_cache(maxsize=1024)  # a quote says it several times, and a page for every key that is pressed
+def _more_like(spent: Spent, guarantee: Guarantee) -> int:
+    return spent.budget.more_like(spent, guarantee) or 0
 
 
 def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:

@@ -129,7 +129,7 @@ def read_gateway(path: Path) -> GatewayConfig:
         datasets=_datasets(stated, folder),
         database=_database(stated.get("database"), folder),
         limits=_limits(stated),
-        oidc=read_oidc(stated),
+        oidc=read_oidc(stated, folder),
         **_server(stated, folder),
     )
 

@@ -59,13 +59,20 @@ class OwnerRequests:
         role: Role = "analyst",
         datasets: Sequence[str],
         share: Json | None = None,
-        daily: Json | None = None,
         days: int | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is told once; with a `share` in each of its ledgers, a `daily` portion of it.
+        """A new token and its secret, which is told once; with its share in each of its ledgers.
 
-        Both are {"epsilon": "0.5", "delta": "1e-7"}, or rho instead of epsilon; the delta left out is that of the budget.
-        All ledgers are looked at before one is written.
+        Args:
+            caller: an owner of the datasets.
+            name: of the analyst.
+            role: of the token.
+            datasets: names, or '*' for all.
+            share: 'epsilon', 'delta' or 'rho', and 'daily', as `ShareTerms` has them.
+            days: after which it ends; None for never.
+
+        Raises:
+            Problem: it is refused; nothing is written then, but where another owner wrote in the middle.
         """
         caller.must("own")
         for dataset in datasets:
@@ -73,27 +80,22 @@ class OwnerRequests:
                 self._dataset(caller, dataset)
             elif ALL not in caller.datasets:
                 raise Problem("forbidden", why="this token is not for all datasets", instead="the names of datasets")
-        portion = await self._grant(tuple(self.known if ALL in datasets else datasets), name, role, share, daily)
+        asked, portions = {"name": name, "role": role, "share": share or {}}, dict[str, str | None]()
+        several = list(self.known) if ALL in datasets else list(dict.fromkeys(datasets))
+        for dataset in several:  # all are looked at before anything is written
+            portions[dataset] = (await self.desk.ask("grant", dataset, **asked, write=False))["portion"]
+        if len({*portions.values()}) > 1:
+            why = f"{' and '.join(portions)} count it differently, since their shares do"
+            raise Problem("refused", where="daily", why=why, instead="a token for each of them", error="ConflictError")
+        for dataset in several:
+            await self.desk.ask("grant", dataset, **asked, write=True)
         expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
         told = {"name": name, "role": role, "datasets": datasets, "expires": expires}
         try:
+            portion = next(iter(portions.values()), None)
             return await asyncio.to_thread(self.tokens.create, **told, daily=portion)  # type: ignore[arg-type]
         except DitherError as error:
             raise problem_of(error, "quote") from None
-
-    async def _grant(
-        self, datasets: Sequence[str], name: str, role: Role, share: Json | None, daily: Json | None
-    ) -> str | None:
-        """Give a name its share of each dataset; the portion of a day that its token carries."""
-        asked = {"analyst": name, "role": role, "share": share, "daily": daily}
-        found = {(await self.desk.ask("grant", each, **asked, write=False))["portion"] for each in datasets}
-        if len(found) > 1:
-            why = "the datasets count it differently, since their shares do"
-            raise Problem("refused", where="daily", why=why, instead="a token for each of them", error="DataError")
-        if share is not None:
-            for each in datasets:
-                await self.desk.ask("grant", each, **asked, write=True)
-        return next(iter(found), None)
 
     async def list_tokens(self, caller: Caller) -> list[Token]:
         """All tokens, without their secrets."""

@@ -58,9 +58,17 @@ class Releases:
         message: Json = {"task": "release", "dataset": asked.dataset, "sql": asked.sql, "terms": asked.terms, "door": door}
         key = None if question.key is None else _ledger_key(caller.name, question.key)
         message |= {"analyst": caller.name, "key": key, "daily": caller.daily}
+        early = False
+
+        async def is_early(reply: Json) -> bool:
+            nonlocal early
+            early = await self._is_early(asked.dataset, reply)
+            return early
+
         try:
-            reply = await self._workers.run(message, seconds, slot=slot, began=lambda: _begin(question))
-            await self._slot_ends(question, reply, slot)
+            reply = await self._workers.run(message, seconds, began=lambda: _begin(question), slot=slot, is_early=is_early)
+            if slot is not None and not early and question.began is not None:
+                await asyncio.sleep(max(0.0, question.began + slot - time.monotonic()))
             self._end(question, reply)
             if question.problem is not None and question.problem.kind == "refused":
                 await self.log_refusal(caller, question.asked, question.problem, door)
@@ -75,21 +83,18 @@ class Releases:
             self._questions.ended(question)
             self._under_way.end(question.token_id)
 
-    async def _slot_ends(self, question: Question, reply: Json | None, slot: float | None) -> None:
-        """An answer, and a failure after the charge, leave when the slot ends; what the ledger refuses at once.
+    async def _is_early(self, dataset: str, reply: Json) -> bool:
+        """Whether a reply leaves before its slot ends: no row was read for it.
 
-        An answer that was computed for somebody else leaves at once only if that one's slot is over: then it is kept here.
-        Otherwise who asks the same twice would see when the first was ready.
+        So it is with refusals, with free answers, and with one that was computed for somebody else whose slot is over: then
+        it is kept here. Otherwise who asks the same twice would see when the first was ready.
         """
-        if slot is None:
-            return
-        told = None if reply is None else reply.get("problem")
-        early = told is not None and told.get("kind") not in ("failed", "in-progress")
-        done = (reply or {}).get("done") or {}
-        if done.get("replay"):
-            early = await asyncio.to_thread(self._stored.find, question.dataset, done["receipt"]) is not None
-        if not early and question.began is not None:
-            await asyncio.sleep(max(0.0, question.began + slot - time.monotonic()))
+        done, problem = reply.get("done"), reply.get("problem")
+        if done is None:
+            return problem is not None and problem.get("kind") not in ("failed", "in-progress")
+        if not done["replay"]:
+            return done["receipt"] is None
+        return await asyncio.to_thread(self._stored.find, dataset, done["receipt"]) is not None
 
     def _end(self, question: Question, reply: Json | None) -> None:
         done = None if reply is None else reply.get("done")

@@ -51,6 +51,9 @@ class StoredAnswers:
 
     def keep(self, dataset: str, receipt: str, analyst: str, price: str, sql: str, answer: str) -> None:
         """Keep an answer; one that is there stays as it is."""
+        with self._database.read((HAS, (dataset, receipt)), durable=False) as transaction:
+            if transaction.opened[0]:
+                return  # without waiting for the disk: most answers are given more than once
         with self._database.write((HAS, (dataset, receipt))) as transaction:
             if not transaction.opened[0]:
                 transaction.do((KEEP, (dataset, receipt, analyst, transaction.now, price, sql, answer)))

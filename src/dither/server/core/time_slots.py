@@ -2,6 +2,8 @@
 
 The slot is chosen in the quote, from public facts alone: the caller's wish, or the middle of the owner's list. What is not
 ready when the slot ends is the one fixed failure, and stays charged. So the time of a reply tells one bit: ready or not.
+What no row was read for (refusals, free answers, stored answers whose own slot is over) does not wait; somebody else's same
+answer, found before that one's slot is over, does.
 """
 
 from __future__ import annotations

@@ -24,8 +24,10 @@ from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
 from dither.server.http.middleware import Middleware
 from dither.server.http.problem_reply import tell_problems
-from dither.server.http.routes import datasets, history, owner, questions, service
+from dither.server.http.routes import datasets, history, login, owner, questions, service
 from dither.server.mcp.protocol import mount_mcp
+from dither.server.oidc.login import Login
+from dither.server.oidc.provider import Provider
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -44,7 +46,8 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
         metrics: where they are counted.
 
     Raises:
-        MissingExtraError: `dither[server]` is not installed.
+        MissingExtraError: `dither[server]` is not installed; or people log in, and `dither[server-oidc]` is not.
+        PolicyError: people log in, and the secret of the client is not where the owner said.
     """
     told: dict[str, Any] = {"telemetry": TELEMETRY} if "telemetry" in inspect.signature(FastAPI.__init__).parameters else {}
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False, **told)
@@ -52,8 +55,21 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
     for routes in ROUTES:
         app.include_router(routes)
     mount_mcp(app, gateway, caller_of)
+    _add_login(app, gateway)
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app)
     limits = gateway.config.limits
     app.add_middleware(Middleware, body_bytes=limits.body_bytes, log=log or RequestLog(None), metrics=metrics)
     return app
+
+
+def _add_login(app: FastAPI, gateway: Gateway) -> None:
+    """Logins at a provider, where the owner names one; and its tokens beside ours, where the owner allows them."""
+    facts = gateway.config.oidc
+    if facts is None:
+        return
+    provider, failures = Provider(facts), gateway.config.limits.wrong_tokens_per_minute
+    app.state.login = Login(provider, gateway.tokens, failures_per_minute=failures)
+    app.include_router(login.routes)
+    if facts.bearer:
+        gateway.foreign_caller = provider.caller

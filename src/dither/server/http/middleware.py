@@ -67,7 +67,7 @@ class Middleware:
     def _tell(self, scope: Scope, exchange: Exchange, seconds: float) -> None:
         state, took = scope.get("state", {}), rounded_up(seconds)
         method = scope["method"] if scope["method"] in METHODS else "-"
-        route = getattr(scope.get("route"), "path", scope["path"] if scope["path"] in FIXED else "-")
+        route: str = getattr(scope.get("route"), "path", None) or (scope["path"] if scope["path"] in FIXED else "-")
         line = LogLine(method, route, exchange.status, took, state.get("token_id"), exchange.receipt, exchange.fault)
         self.log.write(line)
         if self.metrics is not None:

@@ -147,7 +147,7 @@ class DiffRequest(Body):
 
 
 class Ceiling(Body):
-    """A guarantee that is not exceeded: epsilon and delta, or rho."""
+    """A share: epsilon, perhaps with a delta (left out, that of the budget), or rho."""
 
     epsilon: Exact | None = None
     delta: Exact | None = None
@@ -161,7 +161,7 @@ class TokenRequest(Body):
     role: Role = "analyst"
     datasets: Annotated[list[Name], Field(min_length=1, max_length=100)] = Field(description='Names; ["*"] for all.')
     share: Ceiling | None = Field(default=None, description="What it may spend, of each of the datasets.")
-    daily: Ceiling | None = Field(default=None, description="The portion of the share that a day may take.")
+    daily: Exact | None = Field(default=None, description="The most of the share in one UTC day, as it counts.")
     days: Days | None = Field(default=90, description="After so many days it ends; null: it does not.")
 
 

@@ -59,10 +59,10 @@ def remove_folder(folder: Path, lock: int | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # where an open file cannot be removed
 
 
-def remove_left() -> None:
-    """Remove folders of processes of this user that are no more; once a process."""
+def remove_left(*, again: bool = False) -> None:
+    """Remove folders of processes of this user that are no more; once a process, unless told to do it again."""
     place = tempfile.gettempdir()
-    if fcntl is None or (os.getpid(), place) in _cleaned:
+    if fcntl is None or ((os.getpid(), place) in _cleaned and not again):
         return
     _cleaned.add((os.getpid(), place))
     with suppress(OSError):

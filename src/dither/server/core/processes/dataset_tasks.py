@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dither.errors import DataError, DitherError, GuaranteeError, PolicyError
+from dither.errors import ConflictError, DataError, DitherError, GuaranteeError, PolicyError
 from dither.ledger.history import history_lines
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch
@@ -28,8 +28,8 @@ from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of, unavailable
 from dither.server.core.processes.declared_facts import declared_facts
-from dither.server.core.processes.grant_share import grant_share
 from dither.server.core.processes.quote_facts import quote_facts, what_is_left
+from dither.server.core.token_shares import ShareTerms, read_grant, write_shares
 
 Json = dict[str, Any]
 TERMS = frozenset(
@@ -159,8 +159,17 @@ def _verify(dataset: Dataset, _message: Json) -> Json:
 
 
 def _grant(dataset: Dataset, message: Json) -> Json:
-    """What a new token's name has of this dataset, written where that is said; only the owner's requests come here."""
-    return grant_share(dataset.policy, dataset.ledger, message)
+    """What a new token of a name has of the dataset; written down if the message says so. Only owners come here."""
+    name, terms = message["name"], ShareTerms(**message["share"])
+    found = dataset.policy, dataset.ledger
+    try:
+        grant = read_grant(message["dataset"], *found, name, message["role"], terms)
+        if message["write"]:
+            write_shares({grant.dataset: found}, name, [grant])
+    except ConflictError as error:  # the owner is told what her ledger holds
+        raise DataError(error.where, error.came, error.why, error.instead) from None
+    portion = None if grant.portion is None else grant.portion.to_json()
+    return {"portion": portion, "words": grant.words(message["role"])}
 
 
 def _refusal(dataset: Dataset, message: Json) -> Json:

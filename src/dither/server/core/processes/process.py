@@ -43,6 +43,8 @@ def main(number: int, kind: str) -> None:
         texts = (error.where, show(error.came), error.why, error.instead)
         send(connection, {"ready": False, "error": type(error).__name__, "texts": texts})
         return
+    if kind == "worker":
+        _load()
     send(connection, {"ready": True})
     try:
         if kind == "worker":
@@ -62,6 +64,14 @@ def _quiet() -> None:
         os.dup2(nothing, number)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _load() -> None:
+    """Load what is slow to load now: the first question would fail in a short slot, and its worker be killed, and so on."""
+    import duckdb
+    import pyarrow  # noqa: F401
+
+    duckdb.connect(":memory:").close()
 
 
 def _one_at_a_time(connection: Connection, tasks: DatasetTasks) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dither.errors import DataError, DitherError
@@ -70,9 +72,13 @@ def _has_share(quote: Quote | Batch, analyst: str) -> bool:
 
 def _epsilon(quote: Quote | Batch) -> float | None:
     """At the delta of the budget, as the price says it; None where there is none."""
-    delta = quote.holdings.ledger.budget.ceiling.charge().delta
+    return _epsilon_at(quote.guarantee, quote.holdings.ledger.budget.ceiling.charge().delta)
+
+
+@lru_cache(maxsize=1024)
+def _epsilon_at(guarantee: Guarantee, delta: Fraction) -> float | None:
     try:
-        return _finite(quote.guarantee.epsilon(delta))
+        return _finite(guarantee.epsilon(delta))
     except DitherError:
         return None
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dither.errors import DitherError
+from dither.query.engines.duckdb.scratch_folder import remove_left
 from dither.server.core.processes.process_handle import PROGRAM, Ended, Json, ProcessHandle
 
 PAUSES = 0.1, 10.0  # seconds between two tries to start a worker: the first, and the longest
+
+
+async def _never(_: Json) -> bool:
+    return False
 
 
 class WorkerPool:
@@ -47,24 +52,33 @@ class WorkerPool:
         return sum(handle.alive for handle in self.handles)
 
     async def run(
-        self, message: Json, seconds: float, *, slot: float | None = None, began: Callable[[], None] = lambda: None
+        self,
+        message: Json,
+        seconds: float,
+        *,
+        began: Callable[[], None] = lambda: None,
+        slot: float | None = None,
+        is_early: Callable[[Json], Awaitable[bool]] = _never,
     ) -> Json | None:
         """The reply of a worker, None where it crashed or took too long; `began` is called when a worker has it.
 
-        With a `slot` the worker is kept until the slot is over, so that nobody's waiting depends on how long it took.
+        With a `slot` the worker is kept until the slot is over, so that nobody's waiting depends on how long it took; not
+        where `is_early` says of the reply that no row was read for it.
         """
         handle = await self._free.get()
         while not handle.alive:  # it ended while nobody asked it: no question is lost by that
             self._return(handle, 0)
             handle = await self._free.get()
         began()
-        start = time.monotonic()
+        start, kept = time.monotonic(), slot or 0.0
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, handle.ask, message, seconds)
+            reply = await asyncio.get_running_loop().run_in_executor(self._threads, handle.ask, message, seconds)
+            kept = 0.0 if slot is None or await is_early(reply) else kept
+            return reply
         except Ended:
             return None
         finally:
-            self._return(handle, 0 if slot is None else start + slot - time.monotonic())
+            self._return(handle, start + kept - time.monotonic())
 
     def _return(self, handle: ProcessHandle, pause: float) -> None:
         task = asyncio.create_task(self._back(handle, pause))
@@ -78,6 +92,7 @@ class WorkerPool:
             self._free.put_nowait(handle)
             return
         self.handles.remove(handle)
+        await asyncio.get_running_loop().run_in_executor(self._threads, _clean)
         pause, longest = PAUSES
         while True:
             try:
@@ -96,3 +111,9 @@ class WorkerPool:
         for handle in self.handles:
             handle.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        _clean()
+
+
+def _clean() -> None:
+    """Remove what workers left that were killed while they read: copies of rows, and what did not fit into memory."""
+    remove_left(again=True)

@@ -9,9 +9,9 @@ from dither.server.core.tokens import Token
 from dither.server.http.authentication import CallerOf, GatewayOf
 from dither.server.http.documents import documented
 from dither.server.http.models import DiffRequest, NoParameters, TokenRequest
+from dither.server.http.refusals import refused
 from dither.server.http.replies import json_reply
 from dither.server.http.request_body import body_of
-from dither.server.http.shares import stated_of, unit_of
 
 with needs("dither[server]"):
     from fastapi import APIRouter, Depends, Path, Query
@@ -48,16 +48,12 @@ async def create_token(
     body: Annotated[TokenRequest, Depends(body_of(TokenRequest))],
 ) -> Response:
     """A new token. Its secret is told here, and never again."""
-    caller.must("own")
-    unit = "" if body.share is body.daily is None else await unit_of(gateway, caller, body.datasets)
+    share = {} if body.share is None else {name: text for name, text in body.share if text is not None}
+    if body.share is not None and not share:
+        raise refused("share", "it states epsilon or rho, and perhaps delta", '{"epsilon": "0.5", "delta": "1e-7"}')
+    share |= {} if body.daily is None else {"daily": body.daily}
     token, secret = await gateway.create_token(
-        caller,
-        name=body.name,
-        role=body.role,
-        datasets=body.datasets,
-        share=stated_of(body.share, unit, "share"),
-        daily=stated_of(body.daily, unit, "daily"),
-        days=body.days,
+        caller, name=body.name, role=body.role, datasets=body.datasets, share=share, days=body.days
     )
     return json_reply({**token_facts(token), "secret": secret}, 201)
 
