@@ -13,12 +13,13 @@ from collections import Counter
 
 import pytest
 
+from dither.server.core.problems import FAILED
 from tests.server.attacks.core_door import replies
 from tests.server.attacks.hostile_clinic import KINDS, gateway, hostile_clinic
 from tests.server.attacks.http_door import Door
 from tests.server.attacks.http_door import replies as replies_over_http
 from tests.server.attacks.requests import ASKS, BUDGET, difference
-from tests.server.gateways import caller, run
+from tests.server.gateways import caller, count, run
 
 FAILS = [["age > 77", "read", "raise"]]
 
@@ -34,6 +35,9 @@ def neighbours(tmp_path_factory):
         for door in names.values()
         for name, kind in zip(door, KINDS, strict=True)
     ]
+    datasets += [hostile_clinic(folder / name, name, "removed") for name in ("sound", "broken")]
+    with (folder / "broken" / "visits.csv").open("a") as file:
+        file.write('4242,A,2025-01-01,20,1,"never closed\n')
     rows = {dataset.name: str(dataset.policy.with_name("visits.csv")) for dataset in datasets}
     with gateway(folder, datasets, seed=7, events=FAILS, rows=rows) as found:
         yield found, names
@@ -71,3 +75,16 @@ def test_every_reply_over_http_is_the_same_in_all_formats(neighbours):
     logged = [(line["method"], line["route"], line["status"], line.get("receipt", "")[9:]) for line in lines]
     size = len(logged) // len(names)
     assert logged[:size] == logged[size : 2 * size] == logged[2 * size :]
+
+
+def test_a_row_that_breaks_the_file_is_one_bit_and_costs_the_same(neighbours):
+    """A quote that is never closed takes all that follows: the file fails as a whole, after the charge, in fixed words."""
+    found = neighbours[0]
+    ana, owner = caller(found, "ana"), caller(found, "olga", "owner")
+    sound, broken = (run(found.ask(ana, count("age > 1", name, epsilon="0.5"), wait=30)) for name in ("sound", "broken"))
+    assert (sound.state, broken.state) == ("done", "failed")
+    assert broken.problem.why == FAILED
+    used = [run(found.budget(ana, name))[0]["used"] for name in ("sound", "broken")]
+    assert used == [0.5 / 16, 0.5 / 16]
+    kinds = [[line["kind"] for line in run(found.ledger(owner, name))] for name in ("sound", "broken")]
+    assert kinds[0] == [*kinds[1], "answered"]
