@@ -95,5 +95,6 @@ async def _told(work: Callable[[], Found]) -> Found:
     except DitherError as error:
         kind: Kind = next((kind for known, kind in KINDS if isinstance(error, known)), "refused")
         rewrite, name = getattr(error, "rewrite", None), type(error).__name__
-        told = Problem(kind, error.why, error.instead, error.where, show(error.came), rewrite, error=name)
+        instead = "" if "gateway.datasets" in error.instead else error.instead  # a model has a tool for it
+        told = Problem(kind, error.why, instead, error.where, show(error.came), rewrite, error=name)
         raise told from None
