@@ -279,9 +279,7 @@ def test_a_fork_beside_a_thread_that_computes_does_not_hang():
 
 def test_no_seed_in_the_public_interface():
     for module in (dither, dither.noise):
-        for name in sorted(
-            {*dir(module)} - {"sample_rows", "sample_dataset"}
-        ):  # their seed makes up rows, no noise
+        for name in sorted({*dir(module)} - {"sample_rows", "sample_dataset"}):  # their seed makes up rows, no noise
             value = getattr(module, name)
             functions = [value] if callable(value) else []
             functions += [member for _, member in inspect.getmembers(value, callable)] if inspect.isclass(value) else []
