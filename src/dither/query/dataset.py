@@ -240,17 +240,29 @@ def open_without_rows(path: Path) -> Dataset:
 
 
 def _opened(path: Path, *, private: bool) -> Dataset:
-    policy, facts = load_policy(path), ledger_facts(path)
+    policy = load_policy(path)
     folder = path.resolve().parent
     sources = {
         table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(policy.engine)
         for table in policy.tables
         if table.source is not None and (private or table.public)
     }
+    ledger = policy_ledger(path, policy)
+    try:
+        put_in_force(policy, ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    return Dataset(policy, ledger, sources)
+
+
+def policy_ledger(path: Path, policy: Policy) -> Ledger:
+    """The ledger that the policy of a file names, opened; PolicyError where it names none yet."""
+    facts = ledger_facts(path)
     if facts.identity is None:
         why = "it names no ledger yet: one is made once, so that nobody starts with a full budget again"
         raise PolicyError("ledger.identity", None, why, f"dither ledger create --policy {path} --write")
-    ledger = Ledger(
+    return Ledger(
         place(facts.location, path),
         budget=facts.budget,
         domain=policy.domain,
@@ -258,12 +270,6 @@ def _opened(path: Path, *, private: bool) -> Dataset:
         shares=dict(facts.shares),
         witness=None if facts.witness is None else place(facts.witness, path),
     )
-    try:
-        put_in_force(policy, ledger)
-    except BaseException:
-        ledger.close()
-        raise
-    return Dataset(policy, ledger, sources)
 
 
 def put_in_force(policy: Policy, ledger: Ledger) -> None:

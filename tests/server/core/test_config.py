@@ -58,7 +58,6 @@ under_way = 1
 queue = 7
 sql_bytes = 1000
 body_bytes = 2000
-cells = 10
 seconds = 1.5
 memory_mb = 100
 wrong_tokens_per_minute = 2
@@ -66,7 +65,6 @@ wrong_tokens_per_minute = 2
 policy = "policy.toml"
 answers = "own"
 slots = [0.25, 1, 5]
-progress = true
 [oidc]
 issuer = "https://login.example.org"
 client_id = "dither"
@@ -87,10 +85,9 @@ staff = "analyst"
 audit = { role = "auditor", datasets = ["*"] }
 """,
     )
-    assert found.limits == Limits(5.0, 0.5, 1, 7, 1000, 2000, 10, 1.5, 100, 2)
+    assert found.limits == Limits(5.0, 0.5, 1, 7, 1000, 2000, 1.5, 100, 2)
     assert found.datasets[0].slots == (0.25, 1.0, 5.0)
     assert found.datasets[0].answers == "own"
-    assert found.datasets[0].progress
     assert (found.certificate, found.certificate_key) == (folder / "cert.pem", folder / "key.pem")
     assert found.oidc == OidcFacts(
         issuer="https://login.example.org",

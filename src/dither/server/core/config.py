@@ -33,7 +33,7 @@ VERSION = 1
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")  # stands in addresses, and in the names of metrics' labels
 PARTS = ("version", "database", "server", "limits", "datasets", "oidc")
 SERVER = ("host", "port", "metrics_port", "workers", "certificate", "certificate_key", "proxy", "plain_http")
-DATASET = ("policy", "answers", "slots", "progress")
+DATASET = ("policy", "answers", "slots")
 DRAFT = 'version = 1, database = "gateway.db", and [datasets.clinic] with policy = "policy.toml"'
 LONGEST_SLOT = 86_400.0
 MOST_SLOTS = 32
@@ -49,7 +49,6 @@ class Limits:
     queue: int = 100  # questions of all that wait for a worker
     sql_bytes: int = 20_000
     body_bytes: int = 65_536
-    cells: int = 1_000_000  # of an answer
     seconds: float = 60.0  # of one question in a worker
     memory_mb: int = 4096  # of a worker
     wrong_tokens_per_minute: int = 5  # from one address
@@ -62,7 +61,6 @@ MOST: dict[str, float] = {  # above these a limit is a slip
     "queue": 100_000,
     "sql_bytes": 1_000_000,  # what a ledger keeps of a question
     "body_bytes": 2**26,
-    "cells": 10**8,
     "seconds": 86_400.0,
     "memory_mb": 2**24,
     "wrong_tokens_per_minute": 10_000,
@@ -77,7 +75,6 @@ class GatewayDataset:
     policy: Path
     answers: Literal["shared", "own"] = "shared"  # who may look at stored answers: all analysts of it, or who asked
     slots: tuple[float, ...] = ()  # seconds after which an answer may leave; none: as soon as it is there
-    progress: bool = False  # whether how far a question is may be told: that depends on the rows
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,6 @@ def _dataset(name: str, facts: Any, folder: Path) -> GatewayDataset:
         ),
         answers,
         _slots(facts.get("slots", []), f"{where}.slots"),
-        read_flag(facts.get("progress", False), f"{where}.progress"),
     )
 
 

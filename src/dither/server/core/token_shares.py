@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from dither.errors import ConflictError, DataError, NumberError, PolicyError
+from dither.errors import ConflictError, DataError, NumberError
 from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.entries.texts import read_name
 from dither.ledger.ledger import Ledger
@@ -19,7 +19,7 @@ from dither.numeric.number import Number, exact, rational
 from dither.privacy.budget.filter import ApproxFilter, Filter, SumFilter, ZcdpFilter
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.query.owner.create_ledger import ledger_facts, place
+from dither.query.dataset import policy_ledger
 from dither.query.policy.policy import Policy, load_policy
 from dither.server.core.config import GatewayConfig
 from dither.server.core.roles import ROLES, Role
@@ -109,19 +109,8 @@ def open_ledgers(config: GatewayConfig, datasets: Sequence[str]) -> Iterator[dic
         found: dict[str, tuple[Policy, Ledger]] = {}
         for dataset in config.datasets:
             if dataset.name in datasets or ALL in datasets:
-                policy, facts = load_policy(dataset.policy), ledger_facts(dataset.policy)
-                if facts.identity is None:
-                    instead = f"dither ledger create --policy {dataset.policy} --write"
-                    raise PolicyError(f"{dataset.name}: ledger.identity", None, "it names no ledger yet", instead)
-                ledger = Ledger(
-                    place(facts.location, dataset.policy),
-                    budget=facts.budget,
-                    domain=policy.domain,
-                    identity=facts.identity,
-                    shares=dict(facts.shares),
-                    witness=None if facts.witness is None else place(facts.witness, dataset.policy),
-                )
-                found[dataset.name] = (policy, opened.enter_context(ledger))
+                policy = load_policy(dataset.policy)
+                found[dataset.name] = (policy, opened.enter_context(policy_ledger(dataset.policy, policy)))
         yield found
 
 
