@@ -233,7 +233,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(words, typed):
 def test_a_policy_without_a_ledger_says_how_to_make_one(folder):
     (folder / "new.toml").write_text(POLICY.format(name="new", budget=PURE, more=""))
     (folder / "gateway.toml").write_text(GATEWAY + '[datasets.new]\npolicy = "new.toml"\n')
-    refused("new: ledger.identity", "ana")
+    refused("new.toml --write", "ana")
 
 
 @pytest.mark.usefixtures("folder")
