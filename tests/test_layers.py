@@ -108,6 +108,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["core"],
         ["mcp", "oidc"],
         ["http"],
+        ["app"],
+        ["listener"],
     ],
     "query": [
         ["policy"],

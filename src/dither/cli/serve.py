@@ -15,7 +15,7 @@ from dither.errors import ConflictError, DataError
 from dither.privacy.guarantee.definitions import approx
 from dither.query.dataset import open as open_policy
 from dither.server.core.config import GatewayConfig, read_gateway
-from dither.server.http.listener import Listening, listen
+from dither.server.listener import Listening, listen
 
 GATEWAY = """\
 # The gateway of the made-up clinic: dither serve --config gateway.toml

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from dither.server.http.app import create_app
+from dither.server.app import create_app
 from tests.server.http.stand_in import StandIn, body, call, calls
 
 JSON = {"Content-Type": "application/json"}
