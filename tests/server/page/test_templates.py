@@ -19,14 +19,8 @@ TEMPLATES = sorted((PAGE / "templates").rglob("*.html"))
 SCRIPTS = sorted(path for path in (PAGE / "assets").glob("*.js") if path.name != "codemirror.js")
 JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 WORDS = re.compile(r"[A-Za-z]{2,}")
-SPOKEN = {
-    "alt",
-    "aria-description",
-    "aria-label",
-    "aria-roledescription",
-    "placeholder",
-    "title",
-}  # attributes that are read out
+SPOKEN = {"alt", "aria-description", "aria-label", "aria-roledescription", "placeholder", "title"}  # attributes in words
+HERE = re.compile(r"\{% block here %\}\w+\{% endblock %\}")  # the name of a page, which is no word for people
 OURS = {"dither"}  # a name, in every language
 USE = re.compile(r"text\.(\w+)(?:\.(\w+)|\[(?:'(\w+)'|\"(\w+)\"|([^\]]+))\])")
 
