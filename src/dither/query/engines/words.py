@@ -137,8 +137,7 @@ class Words:
         return f"({sql} <= {self.number(float('inf'))})"
 
     def one_zero(self, sql: str) -> str:
-        """A double with one zero: -0.0 and 0.0 are equal and yet two values, and -0.0 + 0.0 is 0.0. No sum with zero fails,
-        and each other number is its own."""
+        """A double with one zero: -0.0 and 0.0 are equal and yet two values, -0.0 + 0.0 is 0.0. No sum with zero fails."""
         return f"({sql} + {self.number(0.0)})"
 
     def is_whole(self, sql: str) -> str:
@@ -208,8 +207,7 @@ class Words:
         return f"({found[0]} - {found[1]})"
 
     def like(self, sql: str, pattern: str) -> str:
-        """Whether a text looks like a constant pattern, in which nothing but % and _ means anything: the escape character
-        is one that it lacks."""
+        """Whether a text looks like a constant pattern, in which only % and _ mean anything: it lacks the escape sign."""
         lacks = next(chr(code) for code in count(33) if chr(code) not in f"{pattern}%_'\\")
         return f"({sql} LIKE {self.text(pattern)} ESCAPE {self.text(lacks)})"
 
@@ -247,8 +245,7 @@ class Words:
         return f"trunc({sql})"
 
     def elementary(self, name: ElementaryName, sql: str) -> str:
-        """A logarithm, a root or an exponential of a double that has one. A function of the number alone: the engine
-        computes one value after the other, and gives the same wherever in a table the number stands."""
+        """A logarithm, a root or an exponential of a double that has one. A function of the number alone, wherever it is."""
         return f"(ln({sql}) / {self.number(math.log(2))})" if name == "log2" else f"{name}({sql})"
 
     def power(self, sql: str, exponent: Fraction) -> str:
@@ -263,15 +260,19 @@ class Words:
         """Whole numbers divided, towards zero; the divisor is a positive constant, or a count of rows that are there."""
         return f"div({sql}, {by})"
 
+    def divide_wide(self, sql: str, by: str) -> str:
+        """The same of wide whole numbers, where the quotient need not fit into 64 bits."""
+        return self.divide(sql, by)
+
     # -- totals
 
     def total(self, sql: str) -> str:
         """A sum of whole numbers, wide: as many rows as there are cannot overflow it; NULL of none."""
         return f"sum({self.wide(sql)})"
 
-    def narrow_total(self, sql: str) -> str:
-        """The same of whole numbers of 64 bits, which some engines add up faster."""
-        return self.total(sql)
+    def narrow_total(self, sql: str, over: str = "") -> str:
+        """The same of whole numbers of 64 bits, which some engines add up faster; `over` makes a window of it."""
+        return f"{self.total(sql)}{over}"
 
     def collected(self, sql: str) -> str:
         """All values of a group as one list, in any order; NULL of none."""
@@ -287,8 +288,7 @@ class Words:
         return f"{sql} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
 
     def materialized(self, name: str, select: str) -> str:
-        """A SELECT within WITH that is read twice, and computed once where the engine can. It is a function of content:
-        computed twice, it gives the same."""
+        """A SELECT within WITH that is read twice, computed once where the engine can; of content alone: twice the same."""
         return f"{name} AS ({select})"
 
     def computed_once(self, select: str) -> str:

@@ -131,7 +131,7 @@ def _weighted(shape: Shape, bounding: Weights, rows: str, salt: int | str) -> st
     weight = words.least([words.integer(finest), words.divide(words.integer(most), "count(*)")])
     weights = f"SELECT p, {words.narrow(weight)} AS w FROM r{inside} GROUP BY p"
     # a product is at most LARGEST of bounding.py: it fits into 64 bits
-    here, product = words.narrow_total("CASE WHEN {} IS NOT NULL THEN w END"), words.narrow_total("{} * w")
+    here, product = words.narrow_total("CASE WHEN {} IS NOT NULL THEN w END"), words.narrow_total("({} * w)")
     added = shape.all_measured(or_zero(words.narrow_total("w")), or_zero(here), or_zero(product))
     grouped = group_totals(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
     return f"WITH {words.materialized('r', rows)} {grouped}"
