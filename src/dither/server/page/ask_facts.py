@@ -19,15 +19,6 @@ from dither.server.page.schema_facts import schema_facts
 LATEST = 20  # stored answers among which the same question is looked for
 QUOTES = ("'", '"', "--", "/*")  # inside of them a space means something
 PRICE = {"epsilon": "0.1"}  # where no first price is known
-WAYS_ON = {
-    "budget": "way_budget",
-    "in-progress": "way_in_progress",
-    "failed": "way_failed",
-    "busy": "way_busy",
-    "too-many": "way_busy",
-    "unavailable": "way_busy",
-    "conflict": "way_conflict",
-}  # the text that says how to go on, by the kind of a problem
 
 
 @dataclass(frozen=True)
@@ -99,13 +90,14 @@ async def ask_facts(
         "wishes": wishes,
         "refusal": refusal,
         "place": None if refusal is None else problem_place(refusal, form.sql),
-        **{"way_on": "", "failure": None, "under_way": None, "answered": None, "price_first": False},
+        **{"failure": None, "under_way": None, "answered": None, "price_first": False},
     }
 
 
 async def _priced(gateway: Gateway, caller: Caller, form: QuestionForm) -> tuple[PriceFacts | None, Problem | None]:
     try:
-        return price_facts(await gateway.quote(caller, form.asked(), door=PAGE)), None
+        rho = form.price.get("rho", "") if form.way == "rho" else ""
+        return price_facts(await gateway.quote(caller, form.asked(), door=PAGE), rho), None
     except Problem as problem:
         return None, problem
 

@@ -31,15 +31,18 @@ class PriceFacts:
     describe: str
 
 
-def price_facts(quote: Mapping[str, Any]) -> PriceFacts:
-    """What is told of a quote. Several questions in one have their errors in its words alone."""
+def price_facts(quote: Mapping[str, Any], rho: str = "") -> PriceFacts:
+    """What is told of a quote, at a price that was perhaps stated in rho, which stands for it in the button.
+
+    Several questions in one have their errors in its words alone.
+    """
     errors: Mapping[str, float | None] = quote["errors"] if isinstance(quote["errors"], dict) else {}
     known = {name: size for name, size in errors.items() if size is not None}
     left = quote["left"]
     return PriceFacts(
         id=quote["id"],
         free=quote["free"],
-        price=short_price(quote["price"]),
+        price=f"ρ {rho}" if rho and not quote["free"] else short_price(quote["price"]),
         whole=quote["price"],
         words=quote["words"],
         probability=percent(quote["confidence"]) if known else "",

@@ -281,7 +281,7 @@ class AskPage {
   }
 
   showQuote(quote) {
-    const price = shortPrice(quote.price);
+    const price = this.way === "rho" ? `${this.scale.dataset.sign} ${this.number.value.trim()}` : shortPrice(quote.price);
     const errors = Array.isArray(quote.errors) ? {} : quote.errors;
     const known = Object.values(errors).some((size) => size !== null);
     const unknown = Object.keys(errors).filter((name) => errors[name] === null);

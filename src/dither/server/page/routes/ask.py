@@ -22,7 +22,7 @@ from dither.server.core.gateway import PAGE, Gateway
 from dither.server.core.problems import Problem
 from dither.server.core.questions import Asked, Question
 from dither.server.http.authentication import GatewayOf
-from dither.server.page.ask_facts import WAYS_ON, DatasetFacts, ask_facts, dataset_facts, seen_datasets
+from dither.server.page.ask_facts import DatasetFacts, ask_facts, dataset_facts, seen_datasets
 from dither.server.page.caller import FormOf, PageCaller
 from dither.server.page.question_form import (
     ACTIONS,
@@ -168,7 +168,7 @@ async def _page(
             facts["answered"] = question
             facts["same"] = None if facts["same"] and facts["same"]["id"] == question.receipt else facts["same"]
     told = problem or facts["failure"] or facts["refusal"]
-    facts["way_on"] = "" if told is None else WAYS_ON.get(told.kind, "")
     facts["price_first"] = price_first and facts["refusal"] is None
     status = 200 if told is None else told.status
-    return page_reply(caller, "ask.html", status=status, **facts)
+    headers = {} if told is None or told.retry_after is None else {"Retry-After": str(told.retry_after)}
+    return page_reply(caller, "ask.html", status=status, headers=headers, **facts)
