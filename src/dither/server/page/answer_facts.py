@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dither.errors import DataError
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import beyond_words
@@ -19,7 +18,7 @@ from dither.query.plan.text import number
 from dither.query.statistics.people_beyond import Beyond
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
-from dither.server.page.answer_code import curl_code, is_stored, python_code, sql_code
+from dither.server.page.facts.answer_code import curl_code, is_stored, python_code, sql_code
 
 MOST_ROWS = 1000  # that a page shows; an export has all
 WIDTH = 120.0  # of a bar, in the units of its drawing
@@ -166,16 +165,8 @@ def _table(answer: Answer) -> TableFacts:
         note=answer.note,
         beyond=None if beyond is None else {name: _number(part) for name, part in beyond._asdict().items()},
         unprotected=answer.unprotected,
-        chart=chart_of(answer),
+        chart="",
     )
-
-
-def chart_of(answer: Answer) -> str:
-    """The chart of an answer as SVG for a page; '' where nothing in it has an interval."""
-    try:
-        return answer.svg(alone=False)
-    except DataError:
-        return ""
 
 
 def _is_number(answer: Answer, name: str) -> bool:

@@ -7,7 +7,6 @@ import re
 from typing import Annotated
 from urllib.parse import urlencode
 
-from dither.errors import DataError
 from dither.extras import needs
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.server.core.callers import ROLES, Caller
@@ -21,11 +20,11 @@ from dither.server.http.replies import question_reply
 from dither.server.page.answer_facts import answer_facts
 from dither.server.page.caller import PageCaller
 from dither.server.page.difference_facts import difference_facts
-from dither.server.page.gateway_address import gateway_address
-from dither.server.page.parameters import read_parameters
+from dither.server.page.facts.gateway_address import gateway_address
+from dither.server.page.facts.parameters import read_parameters
+from dither.server.page.facts.stored_facts import COUNT, split_page, stored_facts
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
-from dither.server.page.stored_facts import COUNT, split_page, stored_facts
 
 with needs("dither[server]"):
     from fastapi import APIRouter, Path
@@ -37,8 +36,7 @@ Id = Annotated[str, Path(alias="id")]
 LONGEST_ID = 200
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 EXPORTS: dict[str, Format] = {"json": "json", "csv": "csv", "arrow": "arrow", "html": "html"}
-ENDINGS = {"json": "json", "csv": "csv", "arrow": "arrows", "html": "html", "svg": "svg"}
-SVG = "image/svg+xml"
+ENDINGS = {"json": "json", "csv": "csv", "arrow": "arrows", "html": "html"}
 
 
 @routes.get("/answers")
@@ -100,20 +98,12 @@ async def export(request: Request, gateway: GatewayOf, caller: PageCaller, which
     question = await _answered(gateway, caller, which)
     found = await asyncio.to_thread(read_answer, question.answer or "{}")
     if isinstance(found, BatchAnswer) and form not in SEVERAL:
-        raise Problem("unacceptable", where=form, why="it answers several questions, which are no one table", instead="JSON, HTML")
-    if form == "svg":
-        reply = await asyncio.to_thread(_drawn, found)
-    else:
-        reply = await question_reply(question, EXPORTS[form], located=False)
+        raise Problem(
+            "unacceptable", where=form, why="it answers several questions, which are no one table", instead="JSON, HTML"
+        )
+    reply = await question_reply(question, EXPORTS[form], located=False)
     reply.headers["Content-Disposition"] = f'attachment; filename="{file_name(question, form)}"'
     return reply
-
-
-def _drawn(found: BatchAnswer | Answer) -> Response:
-    try:
-        return Response(found.svg().encode(), 200, media_type=SVG)
-    except DataError as error:
-        raise Problem("unacceptable", where="svg", why=error.why, instead="CSV, JSON, Arrow, HTML") from None
 
 
 def file_name(question: Question, form: str) -> str:

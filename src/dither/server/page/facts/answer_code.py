@@ -14,21 +14,21 @@ from urllib.parse import quote as escaped
 
 from dither.server.core.questions import Question
 
-TOKEN = '"Authorization: Bearer $DITHER_TOKEN"'  # in double quotes, so that the shell puts the token in
+HEADER = '"Authorization: Bearer $DITHER_TOKEN"'  # in double quotes, so that the shell puts the token in
 
 
 def python_code(question: Question, address: str) -> str:
     """With `dither.connect`; the token is that of the variable DITHER_TOKEN."""
-    lines = ["import dither", "", f"dataset = dither.connect({ascii(address)})[{ascii(question.dataset)}]"]
+    lines = ["import dither", "", f"dataset = dither.connect({address!a})[{question.dataset!a}]"]
     if is_stored(question):
-        return "\n".join([*lines, f"print(dataset.answer({ascii(question.id)}))"])
+        return "\n".join([*lines, f"print(dataset.answer({question.id!a}))"])
     asked = question.asked
     terms = [f"{name}={_python(name, value)}" for name, value in asked.terms.items() if value is not None]
     return "\n".join([*lines, f"print(dataset.quote({', '.join([ascii(asked.sql), *terms])}).release())"])
 
 
 def _python(name: str, value: Any) -> str:
-    return f"dither.Guarantee.from_json({ascii(json.dumps(value))})" if name == "guarantee" else ascii(value)
+    return f"dither.Guarantee.from_json({json.dumps(value)!a})" if name == "guarantee" else ascii(value)
 
 
 def sql_code(question: Question) -> str:
@@ -41,12 +41,12 @@ def curl_code(question: Question, address: str) -> str:
     """For a shell; the token is that of the variable DITHER_TOKEN."""
     if is_stored(question):
         place = shlex.quote(f"{address}/v1/answers/{escaped(question.id, safe='')}")
-        return f"curl {place} -H {TOKEN} -H 'Accept: text/csv'"
+        return f"curl {place} -H {HEADER} -H 'Accept: text/csv'"
     asked = question.asked
     slot = {} if asked.slot is None else {"slot": asked.slot}
     body = json.dumps({"dataset": asked.dataset, "sql": asked.sql, **asked.terms, **slot})  # ASCII alone
     kind = "-H 'Content-Type: application/json'"
-    return f"curl {shlex.quote(f'{address}/v1/queries')} -H {TOKEN} {kind} -d {shlex.quote(body)}"
+    return f"curl {shlex.quote(f'{address}/v1/queries')} -H {HEADER} {kind} -d {shlex.quote(body)}"
 
 
 def is_stored(question: Question) -> bool:
