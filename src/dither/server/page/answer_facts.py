@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from dither.query.answers.answer import Answer
@@ -146,7 +147,7 @@ def _table(answer: Answer) -> TableFacts:
             heads.get(name, ""),
             heads.get(f"{name}_low", "") if name in intervals else "",
             heads.get(f"{name}_high", "") if name in intervals else "",
-            is_number=_is_number(answer, name),
+            is_number=_iscell_text(answer, name),
             has_interval=name in intervals,
         )
         for name in names
@@ -159,34 +160,34 @@ def _table(answer: Answer) -> TableFacts:
         heads=shown,
         rows=[list(row) for row in zip(*sides, strict=True)],
         row_count=len(answer) if columns else 0,
-        percent=f"{float(answer.confidence * 100):.4g}%" if intervals else "",
+        percent=percent_text(answer.confidence) if intervals else "",
         holds_truth=set(answer.statements.values()) <= {"truth", "of released numbers"},
         says=[line for line in answer.says.splitlines() if line != told],
         note=answer.note,
-        beyond=None if beyond is None else {name: _number(part) for name, part in beyond._asdict().items()},
+        beyond=None if beyond is None else {name: cell_text(part) for name, part in beyond._asdict().items()},
         unprotected=answer.unprotected,
         chart="",
     )
 
 
-def _is_number(answer: Answer, name: str) -> bool:
+def _iscell_text(answer: Answer, name: str) -> bool:
     return answer.kinds.get(name) in ("whole", "number")
 
 
-def _number(value: Any) -> str | None:
+def cell_text(value: Any) -> str | None:
     """A cell as people read it; a text stays as it is."""
     return None if value is None else value if isinstance(value, str) else number(value)
 
 
 def _cells(answer: Answer, name: str, *, has_interval: bool) -> list[Cell]:
-    values, kind = answer.columns[name][:MOST_ROWS], _is_number(answer, name)
+    values, kind = answer.columns[name][:MOST_ROWS], _iscell_text(answer, name)
     if not has_interval:
-        return [Cell(_number(value), is_number=kind) for value in values]
+        return [Cell(cell_text(value), is_number=kind) for value in values]
     ends = [answer.columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high")]
     bars = _bars(values, *ends)
     several = zip(values, *ends, bars, strict=True)
     return [
-        Cell(_number(value), is_number=kind, has_interval=True, low=_number(low), high=_number(high), bar=bar)
+        Cell(cell_text(value), is_number=kind, has_interval=True, low=cell_text(low), high=cell_text(high), bar=bar)
         for value, low, high, bar in several
     ]
 
