@@ -17,8 +17,10 @@ from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.chart import chart
+from dither.query.answers.interval_table import percent, shown_keys, with_intervals
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
 from dither.query.answers.released import Released
+from dither.query.answers.svg_chart import svg_chart
 from dither.query.answers.table import html_table, page, table_text, wrapped
 
 if TYPE_CHECKING:
@@ -165,24 +167,46 @@ class Answer:
         names = self._with_intervals
         if not names:
             raise DataError("answer", ", ".join(self.columns), "no column of it has error bars", "answer.rows()")
-        keys = [key for key in self.keys if key in self.columns]
-        return chart(self.rows(), keys, names, name, self.confidence)
+        return chart(self.rows(), shown_keys(self), names, name, self.confidence)
+
+    def svg(self, name: str | None = None, *, alone: bool = True) -> str:
+        """A chart as SVG text, drawn without a library: an estimate a group, each with its interval as a whisker.
+
+        Args:
+            name: an aggregate with error bars; None draws up to four of them, one below the other.
+            alone: for a file or an image, with colours for light and dark; False for inside of a page, which gives colours
+                to the classes `chart`, `chart-first` and `chart-second`.
+
+        Raises:
+            DataError: no column has error bars, or not this one.
+
+        Example:
+            >>> import tempfile, pyarrow, dither
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
+            >>> rows = pyarrow.table({"age": [31, 44, 62]})
+            >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger)
+            >>> answer = people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5").release()
+            >>> "<title>n, with 95% intervals</title>" in answer.svg()
+            True
+            >>> folder.cleanup()
+        """
+        return svg_chart(self, name, alone=alone)
 
     @property
     def _with_intervals(self) -> list[str]:
         """The aggregates that are shown and have error bars."""
-        return [name for name in self.aggregates if f"{name}_low" in self.columns]
+        return with_intervals(self)
 
     @property
     def caption(self) -> str:
         """Two lines below the table: what was charged, what the intervals hold, and how much of one person counts."""
-        percent = f"{float(self.confidence * 100):.4g}%"
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged {self.receipt.guarantee} with its whole batch"
         held = "the truth" if set(self.statements.values()) <= {"truth", "of released numbers"} else "what was counted"
         held = held if self.statements else "the noise"  # what version 1 said of them
-        bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
+        bars = f"; each low to high holds {held} with {percent(self.confidence)} probability" if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 
@@ -206,8 +230,11 @@ class Answer:
         return html_table(self.columns, self._with_intervals, note, self.heads)
 
     def to_html(self) -> str:
-        """A page that stands by itself: the table with its error bars, and what the numbers mean."""
-        return page(self._repr_html_(), self.explain())
+        """A page that stands by itself: the table with its error bars, a chart of it, and what the numbers mean."""
+        return page(self._with_chart(), self.explain())
+
+    def _with_chart(self) -> str:
+        return self._repr_html_() + (self.svg(alone=False) if self._with_intervals else "")
 
     # -- to keep -------------------------------------------------------------------------------------------------
 
