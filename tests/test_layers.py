@@ -108,6 +108,9 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["core"],
         ["mcp", "oidc"],
         ["http"],
+        ["page"],
+        ["app"],
+        ["listener"],
     ],
     "query": [
         ["policy"],

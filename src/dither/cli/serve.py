@@ -15,7 +15,7 @@ from dither.errors import ConflictError, DataError
 from dither.privacy.guarantee.definitions import approx
 from dither.query.dataset import open as open_policy
 from dither.server.core.config import GatewayConfig, read_gateway
-from dither.server.http.listener import Listening, listen
+from dither.server.listener import Listening, listen
 
 GATEWAY = """\
 # The gateway of the made-up clinic: dither serve --config gateway.toml
@@ -89,7 +89,11 @@ def _told_demo(listening: Listening) -> None:
     typer.echo(
         f"""
 A made-up clinic, and two tokens, which are shown once: of {ANALYST}, an analyst who may spend epsilon 1 of 3,
-and of {OWNER}, the owner.
+and of {OWNER}, the owner. In a browser:
+  as {ANALYST:5} {where}/login#token={secret}
+  as {OWNER:5} {where}/login#token={owner}
+
+From a program:
   export DITHER_TOKEN={secret}
   export OWNER_TOKEN={owner}
 

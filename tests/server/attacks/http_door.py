@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pyarrow
 
+from dither.server.app import create_app
 from dither.server.core.gateway import Gateway
-from dither.server.http.app import create_app
 from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
 from tests.server.attacks.requests import ASKS, NUMBERS, masked, without_noise

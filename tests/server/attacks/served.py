@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from dither.server import listener
 from dither.server.core.config import GatewayConfig, read_gateway
 from dither.server.core.gateway import Gateway
 from dither.server.core.roles import ROLES
-from dither.server.http import listener
 from tests.server.attacks.hostile_clinic import program
 
 

@@ -13,9 +13,9 @@ import pyarrow.parquet
 import pytest
 
 import dither
+from dither.server.app import create_app
 from dither.server.core.config import GatewayConfig, GatewayDataset, Limits
 from dither.server.core.gateway import Gateway
-from dither.server.http.app import create_app
 from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
 from tests.server.http.listening import listening

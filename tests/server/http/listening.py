@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dither.server.http.listener import Server, _settings, open_socket
+from dither.server.listener import Server, _settings, open_socket
 
 SECONDS = 60.0  # that nothing takes; a test that waits so long has failed
 

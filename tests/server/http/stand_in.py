@@ -16,12 +16,12 @@ import pyarrow
 
 import dither
 from dither.query.answers.free_answer import FreeAnswer
+from dither.server.app import create_app
 from dither.server.core.callers import Caller
 from dither.server.core.config import GatewayConfig, GatewayDataset, Limits
 from dither.server.core.problems import Problem, absent, failed
 from dither.server.core.questions import Asked, Question
 from dither.server.core.tokens import Token
-from dither.server.http.app import create_app
 from dither.server.http.formats import arrow_bytes
 from dither.server.http.logs import RequestLog
 

@@ -13,8 +13,8 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
+from dither.server.app import create_app
 from dither.server.core.config import Limits
-from dither.server.http.app import create_app
 from tests.seeds import examples
 from tests.server.http.stand_in import StandIn
 

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from dither.server.app import create_app
 from dither.server.core.config import Limits
 from dither.server.core.problems import Problem
-from dither.server.http.app import create_app
 from dither.server.http.authentication import OpenRequests
 from dither.server.http.logs import RequestLog, rounded_up
 from dither.server.http.middleware import Middleware

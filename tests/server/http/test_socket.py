@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from dither.server.http.listener import open_socket
+from dither.server.listener import open_socket
 
 
 def test_connections_send_at_once():

@@ -20,7 +20,7 @@ from dither.server.mcp.remote_door import RemoteDoor
 from dither.server.mcp.tools import call
 from tests.server.gateways import config, running
 
-app = pytest.importorskip("dither.server.http.app")
+app = pytest.importorskip("dither.server.app")
 listening = pytest.importorskip("tests.server.http.listening")
 
 COLUMNS = ["ward", "n", "n_low", "n_high"]

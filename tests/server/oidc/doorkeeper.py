@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dither.server.app import create_app
 from dither.server.core.config import GatewayConfig, GatewayDataset, Limits
 from dither.server.core.gateway import Gateway
 from dither.server.core.oidc_facts import GroupRole, OidcFacts
 from dither.server.core.rate_limits import RateLimits
 from dither.server.core.tokens import TokenStore
-from dither.server.http.app import create_app
 from dither.server.http.logs import RequestLog
 from tests.server.oidc.providers import Browser
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from dither.server.app import create_app
 from dither.server.core.config import Limits
 from dither.server.core.oidc_facts import GroupRole, OidcFacts
-from dither.server.http.app import create_app
 from tests.server.gateways import config, running
 from tests.server.oidc.providers import Browser
 

@@ -18,9 +18,9 @@ from wsgiref.simple_server import WSGIServer
 
 from dither.errors import ConflictError, PolicyError
 from dither.extras import needs
+from dither.server.app import create_app
 from dither.server.core.config import GatewayConfig
 from dither.server.core.gateway import Gateway
-from dither.server.http.app import create_app
 from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
 from dither.server.http.protocol import TimedProtocol

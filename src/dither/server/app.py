@@ -4,10 +4,9 @@ Theorem. A reply, its status, its headers and its length are a function of the r
 and of the requests of the same token that are open; so HTTP adds nothing to what the gateway's theorem lets a caller see,
 but when a reply leaves.
 Proof. This process opens no source and no ledger. A route calls one method of the gateway with what the request says, and
-writes the value by `replies.py`, `formats.py`, `events.py` or `problem_reply.py`, which read nothing else; the other
-replies are fixed texts (`refusals.py`) chosen by the request, by its size and time, and by `OpenRequests`. Whatever is
-raised beside a `Problem` is one of those texts. The log and the metrics, which are the owner's, get templates of routes,
-statuses, ids and rounded durations. ∎
+writes the value by the files of `http/`, which read nothing else; the other replies are fixed texts (`http/refusals.py`)
+chosen by the request, by its size and time, and by `OpenRequests`. Whatever is raised beside a `Problem` is one of those
+texts. The log and the metrics, which are the owner's, get templates of routes, statuses, ids and rounded durations. ∎
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from dither.server.http.routes import datasets, history, login, owner, questions
 from dither.server.mcp.protocol import mount_mcp
 from dither.server.oidc.login import Login
 from dither.server.oidc.provider import Provider
+from dither.server.page.routes.all_routes import PAGES
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -56,6 +56,8 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
         app.include_router(routes)
     mount_mcp(app, gateway, caller_of)
     _add_login(app, gateway)
+    for routes in PAGES:
+        app.include_router(routes)
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app)
     limits = gateway.config.limits
