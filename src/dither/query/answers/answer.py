@@ -17,7 +17,8 @@ from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.chart import chart
-from dither.query.answers.interval_table import percent, shown_keys, with_intervals
+from dither.query.answers.difference import Difference, difference
+from dither.query.answers.interval_table import shown_keys, with_intervals
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import svg_chart
@@ -72,6 +73,8 @@ class Answer:
         >>> list(answer.columns), answer.scalar() == answer["n"][0]
         (['n', 'n_low', 'n_high'], True)
         >>> dither.Answer.from_json(answer.to_json()).columns == answer.columns
+        True
+        >>> "<title>n, with 95% intervals</title>" in answer.svg()
         True
         >>> folder.cleanup()
     """
@@ -179,19 +182,35 @@ class Answer:
 
         Raises:
             DataError: no column has error bars, or not this one.
+        """
+        return svg_chart(self, name, alone=alone)
+
+    def difference(self, other: Answer) -> Difference:
+        """This answer less another, group by group, each number with an interval that holds the difference.
+
+        Args:
+            other: an answer with a column of the same name and the same keys; at another price, of another time or place.
+
+        Returns:
+            `rows()`, `confidence`, `words` that say what the intervals hold, and `svg()`; printed, it is a table.
+
+        Raises:
+            DataError: no column with error bars has the same name in both, or their keys differ.
 
         Example:
             >>> import tempfile, pyarrow, dither
             >>> folder = tempfile.TemporaryDirectory()
             >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
-            >>> rows = pyarrow.table({"age": [31, 44, 62]})
-            >>> people = dither.protect(rows, name="people", person="each row", ledger=ledger)
-            >>> answer = people.quote("SELECT COUNT(*) AS n FROM people", epsilon="0.5").release()
-            >>> "<title>n, with 95% intervals</title>" in answer.svg()
-            True
+            >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
+            >>> a, b = (people.quote("SELECT COUNT(*) AS n FROM people", epsilon=price).release() for price in (1, 2))
+            >>> found = a.difference(b)
+            >>> str(found.confidence), found.rows()[0]["difference"] == a.scalar() - b.scalar()
+            ('9/10', True)
             >>> folder.cleanup()
         """
-        return svg_chart(self, name, alone=alone)
+        if not isinstance(other, Answer):
+            raise DataError("other", other, "it is no answer to one question", "an Answer; of a batch, answers[0]")
+        return difference(self, other)
 
     @property
     def _with_intervals(self) -> list[str]:
@@ -201,12 +220,13 @@ class Answer:
     @property
     def caption(self) -> str:
         """Two lines below the table: what was charged, what the intervals hold, and how much of one person counts."""
+        percent = f"{float(self.confidence * 100):.4g}%"
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged {self.receipt.guarantee} with its whole batch"
         held = "the truth" if set(self.statements.values()) <= {"truth", "of released numbers"} else "what was counted"
         held = held if self.statements else "the noise"  # what version 1 said of them
-        bars = f"; each low to high holds {held} with {percent(self.confidence)} probability" if self._with_intervals else ""
+        bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 

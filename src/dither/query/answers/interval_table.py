@@ -42,8 +42,9 @@ def is_whole(table: IntervalTable, name: str) -> bool:
 
 
 def percent(confidence: Fraction) -> str:
-    """A probability as people read it."""
-    return f"{float(confidence * 100):.4g}%"
+    """A probability as people read it, rounded down: more is not promised."""
+    whole, part = divmod(int(confidence * 10**6), 10**4)
+    return f"{whole}.{part:04}".rstrip("0").rstrip(".") + "%"
 
 
 def key_rows(table: IntervalTable) -> list[tuple[Any, ...]]:

@@ -21,6 +21,8 @@ from dither.svg.ticks import real
 MOST_PANELS = 4
 MOST_ROWS, MOST_POINTS = 40, 120  # of a panel of dots; of a line, which needs less room for each
 MOST_NAMES = 8  # of columns that are left out
+ENDS = ("", "_low", "_high")
+LONGEST = 6000.0  # the width of a name when one points at it
 NAME = 300.0  # the width of a name inside a sentence
 
 
@@ -37,8 +39,10 @@ def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
     at = places(keys, [table.kinds.get(key, "text") for key in by])
     most = MOST_ROWS if at is None else MOST_POINTS
     panels: list[Panel] = []
+    drawn: list[Mark] = []
     for one in shown:
-        marks = [mark_of(table, one, row, group) for row, group in enumerate(groups)]
+        marks = [mark_of([table.columns[one + end][row] for end in ENDS], group) for row, group in enumerate(groups)]
+        drawn += marks[:most]
         if at is None:
             rows = [Row(group if by else visible(one), (mark,)) for group, mark in zip(groups, marks, strict=True)]
             draw = _dots(rows[:most], whole=is_whole(table, one))
@@ -47,19 +51,18 @@ def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
             points = sorted((Point(*each) for each in list(several)[:most]), key=lambda point: point.at)
             draw = _line(points, whole=is_whole(table, one))
         panels.append((visible(one) if len(shown) > 1 and by else "", draw))
-    notes = [*_left_out(len(groups) - most, chosen[MOST_PANELS:]), *_marks_told(table, shown, most, line=at is not None)]
+    notes = [*left_out(len(groups) - most, chosen[MOST_PANELS:]), *_marks_told(drawn, line=at is not None)]
     if not groups:
         panels, notes = [], ["no groups"]
     told = " ".join(_told(table, one, groups) for one in shown) or "no groups"
     return draw_picture(_title(table, shown), told, panels, notes, alone=alone)
 
 
-def mark_of(table: IntervalTable, name: str, row: int, group: str, series: str = "") -> Mark:
-    """The mark of an estimate, with its numbers in words."""
-    cells = [table.columns[name + end][row] for end in ("", "_low", "_high")]
+def mark_of(cells: Sequence[Any], group: str, series: str = "") -> Mark:
+    """The mark of an estimate, of its value and its ends, with its numbers in words."""
     value, low, high = map(_real, cells)
     return Mark(
-        value, low, high, ": ".join(part for part in (shortened(group, 6000, LETTERS), series, words(cells)) if part)
+        value, low, high, ": ".join(part for part in (shortened(group, LONGEST, LETTERS), series, words(cells)) if part)
     )
 
 
@@ -101,14 +104,15 @@ def _told(table: IntervalTable, name: str, groups: Sequence[str]) -> str:
     if not values:
         return f"{named(name)}: {NO_VALUE}." if cells else ""
     (_, least), (_, largest) = min(values), max(values, key=lambda each: each[0])
-    ends = words([table.columns[name + end][largest] for end in ("", "_low", "_high")])
+    ends = words([table.columns[name + end][largest] for end in ENDS])
     if len(cells) == 1:
         return f"{named(name)}: {ends}."
     span = f"from {number(cells[least])} to {number(cells[largest])} in {len(cells):,} groups"
     return f"{named(name)}: {span}; the largest is {named(groups[largest])} with {ends}."
 
 
-def _left_out(groups: int, names: Sequence[str]) -> list[str]:
+def left_out(groups: int, names: Sequence[str]) -> list[str]:
+    """What a chart has no room for."""
     notes = [f"{groups:,} more group{'s are' if groups > 1 else ' is'} in the table"] if groups > 0 else []
     if names:
         more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
@@ -116,8 +120,8 @@ def _left_out(groups: int, names: Sequence[str]) -> list[str]:
     return notes
 
 
-def _marks_told(table: IntervalTable, names: Sequence[str], most: int, *, line: bool) -> list[str]:
+def _marks_told(marks: Sequence[Mark], *, line: bool) -> list[str]:
     """How marks are to be read that are not plain."""
-    cells = {end: [cell for name in names for cell in table.columns[name + end][:most]] for end in ("", "_low", "_high")}
-    notes = ["an arrow: the interval has no end there"] if None in map(_real, [*cells["_low"], *cells["_high"]]) else []
-    return notes + ([f"×: {NO_VALUE}"] if line and None in map(_real, cells[""]) else [])
+    is_open = any(mark.drawn and None in (mark.low, mark.high) for mark in marks)
+    notes = ["an arrow: the interval has no end there"] if is_open else []
+    return notes + ([f"×: {NO_VALUE}"] if line and any(mark.value is None for mark in marks) else [])
