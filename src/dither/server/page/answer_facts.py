@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from dither.errors import DataError
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import beyond_words
@@ -147,7 +148,7 @@ def _table(answer: Answer) -> TableFacts:
             heads.get(name, ""),
             heads.get(f"{name}_low", "") if name in intervals else "",
             heads.get(f"{name}_high", "") if name in intervals else "",
-            is_number=_iscell_text(answer, name),
+            is_number=_is_number(answer, name),
             has_interval=name in intervals,
         )
         for name in names
@@ -166,11 +167,24 @@ def _table(answer: Answer) -> TableFacts:
         note=answer.note,
         beyond=None if beyond is None else {name: cell_text(part) for name, part in beyond._asdict().items()},
         unprotected=answer.unprotected,
-        chart="",
+        chart=_chart(answer),
     )
 
 
-def _iscell_text(answer: Answer, name: str) -> bool:
+def _chart(answer: Answer) -> str:
+    """The chart as SVG for a page; '' where nothing in the answer has an interval."""
+    try:
+        return answer.svg(alone=False)
+    except DataError:
+        return ""
+
+
+def percent_text(confidence: Fraction) -> str:
+    """A probability in percent, such as 95%."""
+    return f"{float(confidence * 100):.4g}%"
+
+
+def _is_number(answer: Answer, name: str) -> bool:
     return answer.kinds.get(name) in ("whole", "number")
 
 
@@ -180,7 +194,7 @@ def cell_text(value: Any) -> str | None:
 
 
 def _cells(answer: Answer, name: str, *, has_interval: bool) -> list[Cell]:
-    values, kind = answer.columns[name][:MOST_ROWS], _iscell_text(answer, name)
+    values, kind = answer.columns[name][:MOST_ROWS], _is_number(answer, name)
     if not has_interval:
         return [Cell(cell_text(value), is_number=kind) for value in values]
     ends = [answer.columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high")]

@@ -7,7 +7,9 @@ import re
 from typing import Annotated
 from urllib.parse import urlencode
 
+from dither.errors import DataError
 from dither.extras import needs
+from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.server.core.callers import ROLES, Caller
 from dither.server.core.gateway import Gateway
@@ -36,7 +38,8 @@ Id = Annotated[str, Path(alias="id")]
 LONGEST_ID = 200
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 EXPORTS: dict[str, Format] = {"json": "json", "csv": "csv", "arrow": "arrow", "html": "html"}
-ENDINGS = {"json": "json", "csv": "csv", "arrow": "arrows", "html": "html"}
+ENDINGS = {"json": "json", "csv": "csv", "arrow": "arrows", "html": "html", "svg": "svg"}
+SVG = "image/svg+xml"
 
 
 @routes.get("/answers")
@@ -101,9 +104,20 @@ async def export(request: Request, gateway: GatewayOf, caller: PageCaller, which
         raise Problem(
             "unacceptable", where=form, why="it answers several questions, which are no one table", instead="JSON, HTML"
         )
-    reply = await question_reply(question, EXPORTS[form], located=False)
+    if form == "svg":
+        reply = await asyncio.to_thread(_drawn, found)
+    else:
+        reply = await question_reply(question, EXPORTS[form], located=False)
     reply.headers["Content-Disposition"] = f'attachment; filename="{file_name(question, form)}"'
     return reply
+
+
+def _drawn(found: Answer | BatchAnswer) -> Response:
+    try:
+        drawn = "" if isinstance(found, BatchAnswer) else found.svg()
+    except DataError as error:
+        raise Problem("unacceptable", where="svg", why=error.why, instead="CSV, JSON, Arrow, HTML") from None
+    return Response(drawn.encode("utf-8", "replace"), 200, media_type=SVG)
 
 
 def file_name(question: Question, form: str) -> str:
