@@ -13,6 +13,7 @@ price of an `Asked` under a policy is one number. A form that is sent twice has 
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +23,11 @@ from dither.server.core.gateway import PAGE, Gateway
 from dither.server.core.problems import Problem
 from dither.server.core.questions import Asked, Question
 from dither.server.http.authentication import GatewayOf
-from dither.server.page.ask_facts import DatasetFacts, ask_facts, dataset_facts, seen_datasets
+from dither.server.page.answer_facts import answer_facts
 from dither.server.page.caller import FormOf, PageCaller
-from dither.server.page.question_form import (
+from dither.server.page.facts.ask_facts import DatasetFacts, ask_facts, dataset_facts
+from dither.server.page.facts.gateway_address import gateway_address
+from dither.server.page.facts.question_form import (
     ACTIONS,
     OF_ADDRESS,
     OF_FORM,
@@ -54,7 +57,7 @@ async def show(request: Request, gateway: GatewayOf, caller: PageCaller) -> Resp
     fields = read_form(request.query_params.multi_items(), OF_ADDRESS)
     question = await _named(gateway, caller, fields)
     if question is None:
-        seen = seen_datasets(gateway, caller)
+        seen = gateway.dataset_names(caller)
         if not seen:
             return page_reply(caller, "ask.html", **await ask_facts(gateway, caller, QuestionForm(), None))
         fields["dataset"] = fields.get("dataset") or seen[0]
@@ -165,7 +168,7 @@ async def _page(
         facts["failure"] = question.problem
         facts["under_way"] = None if question.ended.is_set() else question
         if question.answer is not None:
-            facts["answered"] = question
+            facts["answered"] = await asyncio.to_thread(answer_facts, question, gateway_address(request, gateway.config))
             facts["same"] = None if facts["same"] and facts["same"]["id"] == question.receipt else facts["same"]
     told = problem or facts["failure"] or facts["refusal"]
     facts["price_first"] = price_first and facts["refusal"] is None

@@ -10,11 +10,11 @@ from typing import Any
 from dither.server.core.callers import Caller
 from dither.server.core.gateway import PAGE, Gateway
 from dither.server.core.problems import Problem
-from dither.server.page.price_facts import PriceFacts, price_facts
-from dither.server.page.price_scale import price_scale
-from dither.server.page.problem_place import problem_place
-from dither.server.page.question_form import QuestionForm
-from dither.server.page.schema_facts import schema_facts
+from dither.server.page.facts.price_facts import PriceFacts, price_facts
+from dither.server.page.facts.price_scale import price_scale
+from dither.server.page.facts.problem_place import problem_place
+from dither.server.page.facts.question_form import QuestionForm
+from dither.server.page.facts.schema_facts import schema_facts
 
 LATEST = 20  # stored answers among which the same question is looked for
 QUOTES = ("'", '"', "--", "/*")  # inside of them a space means something
@@ -41,11 +41,6 @@ class DatasetFacts:
     def currency(self) -> str:
         """In what prices are stated."""
         return "rho" if "rho" in self.price else "epsilon"
-
-
-def seen_datasets(gateway: Gateway, caller: Caller) -> list[str]:
-    """The names of the datasets that the caller may use."""
-    return [name for name in gateway.known if caller.sees(name)]
 
 
 async def dataset_facts(gateway: Gateway, caller: Caller, name: str) -> DatasetFacts:
@@ -77,7 +72,7 @@ async def ask_facts(
         wishes = _wishes(form, columns) if columns is not None else wishes
         same = await _same(gateway, caller, form)
     return {
-        "datasets": seen_datasets(gateway, caller),
+        "datasets": gateway.dataset_names(caller),
         "form": form,
         "tables": [] if dataset is None else schema_facts(dataset.tables),
         "schema_text": json.dumps({"tables": [] if dataset is None else dataset.tables}, ensure_ascii=False),
