@@ -108,6 +108,10 @@ class Gateway(OwnerRequests):
 
     # -- what there is -----------------------------------------------------------------------------------------------
 
+    def dataset_names(self, caller: Caller) -> list[str]:
+        """The names of the datasets that the caller may use; no process is asked."""
+        return self._seen(caller)
+
     async def datasets(self, caller: Caller) -> list[Json]:
         """The declared facts of each dataset that the caller may use."""
         return [await self.dataset(caller, name) for name in self._seen(caller)]
@@ -145,13 +149,11 @@ class Gateway(OwnerRequests):
         id_, until = self.quotes.add(caller, asked)
         return {"id": id_, "dataset": dataset.name, "sql": asked.sql, **found, "slot": slot, "expires": until}
 
-    async def budget(self, caller: Caller, dataset: str | None = None) -> list[Json]:
-        """What is left of each budget, and of the caller's share."""
+    async def budget(self, caller: Caller, dataset: str | None = None, **more: bool | str | None) -> list[Json]:
+        """What is left of each budget, and of the caller's share; `more` is told to the desk (`budget_facts`)."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
-        return [
-            {"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name, daily=caller.daily)}
-            for name in names
-        ]
+        asked = {"analyst": caller.name, "daily": caller.daily, **more}
+        return [{"dataset": name, **await self.desk.ask("budget", name, **asked)} for name in names]
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
@@ -221,14 +223,21 @@ class Gateway(OwnerRequests):
     # -- stored answers ----------------------------------------------------------------------------------------------
 
     async def answers(
-        self, caller: Caller, *, dataset: str | None = None, words: str = "", before: int | None = None, count: int = 50
+        self,
+        caller: Caller,
+        *,
+        dataset: str | None = None,
+        words: str = "",
+        before: int | None = None,
+        count: int = 50,
+        own: bool = False,
     ) -> list[Json]:
-        """The latest stored answers that the caller may look at; reusing one is free."""
+        """The latest stored answers that the caller may look at, or paid for if `own`; reusing one is free."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
         found = []
         for name in names:
-            own = caller.name if self.known[name].answers == "own" and caller.role == "analyst" else None
-            how = {"words": words, "analyst": own, "before": before, "count": count}
+            alone = own or (self.known[name].answers == "own" and caller.role == "analyst")
+            how = {"words": words, "analyst": caller.name if alone else None, "before": before, "count": count}
             found += await asyncio.to_thread(self.stored.some, name, **how)  # type: ignore[arg-type]
         found.sort(key=lambda one: (-one.time, one.receipt))
         return [one.facts() for one in found[:count]]

@@ -49,6 +49,13 @@ class OwnerRequests:
         caller.must("own", self._dataset(caller, dataset).name)
         return await self.desk.ask("policy_diff", dataset, text=text)
 
+    async def shares(self, caller: Caller, dataset: str) -> Json:
+        """What those whom the caller gave a token, or the policy a share, have of the budget, and what is left of it."""
+        caller.must("own", self._dataset(caller, dataset).name)
+        tokens = await self.list_tokens(caller)
+        names = {token.name for token in tokens if dataset in token.datasets or ALL in token.datasets}
+        return await self.desk.ask("shares", dataset, names=sorted(names))
+
     # -- tokens, for owners ------------------------------------------------------------------------------------------
 
     async def create_token(
