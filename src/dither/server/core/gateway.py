@@ -42,6 +42,7 @@ Json = dict[str, Any]
 WAIT = 10.0  # seconds after which a question that is not done is answered with its id
 LONGEST_WAIT = 30.0
 TICK = 1.0  # seconds between two events of a question that runs
+PAGE = "page"  # the door where each key that is pressed is a quote: half a question that is refused is not logged
 
 
 class Gateway(OwnerRequests):
@@ -144,7 +145,8 @@ class Gateway(OwnerRequests):
             found = await self.desk.ask("quote", dataset.name, **_terms(asked), **who)
         except (Problem, DitherError) as error:
             problem = error if isinstance(error, Problem) else problem_of(error, "quote")
-            await self.releases.log_refusal(caller, asked, problem, door)
+            if door != PAGE:
+                await self.releases.log_refusal(caller, asked, problem, door)
             raise problem from None
         id_, until = self.quotes.add(caller, asked)
         return {"id": id_, "dataset": dataset.name, "sql": asked.sql, **found, "slot": slot, "expires": until}
