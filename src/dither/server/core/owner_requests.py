@@ -10,9 +10,10 @@ from typing import Any
 
 from dither.errors import DitherError
 from dither.server.core.callers import ALL, Caller
-from dither.server.core.config import GatewayDataset
+from dither.server.core.config import GatewayConfig, GatewayDataset
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
+from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.roles import Role
 from dither.server.core.tokens import Token, TokenStore
 
@@ -25,6 +26,8 @@ class OwnerRequests:
     known: dict[str, GatewayDataset]
     desk: Desk
     tokens: TokenStore
+    workers: WorkerPool
+    config: GatewayConfig
 
     def _dataset(self, caller: Caller, name: str) -> GatewayDataset:
         found = self.known.get(name)
@@ -52,6 +55,11 @@ class OwnerRequests:
                     told = {"where": problem.where, "came": problem.came, "why": problem.why, "instead": problem.instead}
                     found.append({"name": name, "opens": False, "problem": told})
         return found
+
+    async def owner_health(self, caller: Caller) -> Json:
+        """Which processes of the gateway can be asked."""
+        caller.must("own")
+        return {"workers": self.workers.alive, "wanted": self.config.workers, "desk": self.desk.alive}
 
     async def shares_left(self, caller: Caller, names: Sequence[str]) -> dict[str, Json]:
         """What is left of the shares of analysts, by dataset and by name; a dataset that cannot be asked now is left out."""

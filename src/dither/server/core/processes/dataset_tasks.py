@@ -160,7 +160,8 @@ def _ledger(dataset: Dataset, message: Json) -> Json:
 
 def _verify(dataset: Dataset, _message: Json) -> Json:
     found = dataset.ledger.verify()
-    return {"ok": found.ok, "faults": list(found.faults), "entries": dataset.ledger.head.entries}
+    told = {"ok": found.ok, "faults": list(found.faults), "entries": found.entries}  # a ledger with faults has no head
+    return told | {"signed": found.signed, "witnessed": found.witnessed}
 
 
 def _grant(dataset: Dataset, message: Json) -> Json:
@@ -212,6 +213,8 @@ def _policy_diff(dataset: Dataset, message: Json) -> Json:
         found = policy_diff(dataset.policy, _with_passwords(read_policy(stated), dataset.policy))
     except tomllib.TOMLDecodeError as error:
         raise DataError("policy", message["text"], f"it is not TOML: {error}", "what `dither policy init` writes") from None
+    except RecursionError:
+        raise DataError("policy", message["text"], "it is nested too deeply", "what `dither policy init` writes") from None
     except PolicyError as error:
         raise DataError(error.where, error.came, error.why, error.instead) from None
     return {**found.to_json(), "words": found.words}
