@@ -136,7 +136,7 @@ class OwnerRequests:
         Raises:
             Problem: it is refused; nothing is written then, but where another owner wrote in the middle.
         """
-        asked = {"name": name, "role": role, "share": share or {}}
+        asked: Json = {"name": name, "role": role, "share": share or {}}
         grants = await self.token_grants(caller, **asked, datasets=datasets)  # all are looked at before anything is written
         for dataset in grants:
             await self.desk.ask("grant", dataset, **asked, write=True)

@@ -43,8 +43,8 @@ async def show(request: Request, gateway: GatewayOf, caller: PageCaller) -> Resp
     number = whole_number(found, "page", 1, PAGES)
     if found.get("ended", "yes") != "yes":
         raise refused("ended", "it is 'yes', or left out", "ended=yes")
-    wanted = {name: await _token(gateway, caller, found.get(name)) for name in ("revoke", "revoked")}
-    return await _page(gateway, caller, number=number, ended="ended" in found, **wanted)
+    revoke, revoked = [await _token(gateway, caller, found.get(name)) for name in ("revoke", "revoked")]
+    return await _page(gateway, caller, number=number, ended="ended" in found, revoke=revoke, revoked=revoked)
 
 
 @routes.post("/people")
@@ -135,12 +135,14 @@ async def _page(
     shown = tokens[LINES * (number - 1) : LINES * number]
     shares = await gateway.shares_left(caller, [token.name for token in shown])
     budgets = {one["name"]: one["budget"] for one in await gateway.owner_datasets(caller) if one["opens"]}
+    names = datasets_of(gateway, caller)
+    only = {f"{FOR}{names[0]}": "yes"} if form is None and len(names) == 1 else {}
     told: dict[str, Any] = {
         "people": [_facts(token, shares) for token in shown],
-        "datasets": [*datasets_of(gateway, caller), *([ALL] if ALL in caller.datasets else [])],
+        "datasets": [*names, *([ALL] if ALL in caller.datasets else [])],
         "budgets": budgets,
         "roles": ROLES,
-        "form": EMPTY | (form or {}),
+        "form": EMPTY | only | (form or {}),
         "problem": problem,
         "cautions": cautions or {},
         "revoke": revoke,

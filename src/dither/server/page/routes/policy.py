@@ -69,7 +69,7 @@ async def _page(
         if found.kind == "absent":
             raise
         problem, facts = problem or found, {"name": name, "opens": False, "problem": None}
-    told = {"datasets": names, "facts": facts, "diff": diff, "problem": problem}
+    told: dict[str, Any] = {"datasets": names, "facts": facts, "diff": diff, "problem": problem}
     typed = (facts.get("text") or "") if typed is None else typed
     status = 200 if problem is None else problem.status
     return page_reply(caller, "policy.html", status=status, typed=typed, commands=_commands(facts, diff), **told)
