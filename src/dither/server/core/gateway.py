@@ -4,9 +4,11 @@ The web process has this object, and neither a row nor a signing key: quotes, bu
 from workers, both in processes of their own (`processes/`). A door (HTTP, page, MCP) calls these methods and adds nothing.
 
 Theorem. Whatever a caller gets is a function of the policies, the ledgers' entries, the released answers, other callers'
-requests and the clock; but for one bit a question: whether it failed after its charge (and, without time slots, when).
+requests, the clock, and for owners the names of files; but for one bit a question: whether it failed after its charge (and,
+without time slots, when).
 Proof. A reply is made of `declared_facts` (policy), `quote_facts` (policy, ledger), `history_lines` (ledger), an answer
-(stored in the ledger before it leaves the worker) or a `Problem` (see there). Which worker is free, and when, depends on
+(stored in the ledger before it leaves the worker) or a `Problem` (see there); owners also get `owner_facts` (policy, ledger,
+and whether files of those names are there). Which worker is free, and when, depends on
 how long questions took: with time slots a worker is kept until its slot is over, so that is the requests' doing alone. ∎
 """
 
