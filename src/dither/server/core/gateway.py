@@ -28,6 +28,7 @@ from dither.server.core.owner_requests import OwnerRequests
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.process_handle import PROGRAM
+from dither.server.core.processes.wizard_process import WizardProcess
 from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
 from dither.server.core.rate_limits import Kind as RateKind
@@ -62,6 +63,8 @@ class Gateway(OwnerRequests):
             self.desk.close()
             self.tokens.close()
             raise
+        folder, memory = config.new_data, config.limits.memory_mb
+        self.new_data = None if folder is None else WizardProcess(folder.path, memory_mb=memory, program=program)
         seconds = config.limits.seconds
         self.releases = Releases(self.questions, self.workers, self.desk, self.stored, self.rates.under_way, seconds)
 
@@ -69,6 +72,8 @@ class Gateway(OwnerRequests):
         """End the processes; answers that are ready are in the ledgers."""
         self.releases.close()
         self.workers.close()
+        if self.new_data is not None:
+            self.new_data.close()
         self.desk.close()
         self.tokens.close()
 
