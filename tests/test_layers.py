@@ -108,6 +108,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["core"],
         ["mcp", "oidc"],
         ["http"],
+        ["page"],
         ["app"],
         ["listener"],
     ],

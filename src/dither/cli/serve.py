@@ -89,7 +89,11 @@ def _told_demo(listening: Listening) -> None:
     typer.echo(
         f"""
 A made-up clinic, and two tokens, which are shown once: of {ANALYST}, an analyst who may spend epsilon 1 of 3,
-and of {OWNER}, the owner.
+and of {OWNER}, the owner. In a browser:
+  as {ANALYST:5} {where}/login#token={secret}
+  as {OWNER:5} {where}/login#token={owner}
+
+From a program:
   export DITHER_TOKEN={secret}
   export OWNER_TOKEN={owner}
 

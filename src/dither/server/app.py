@@ -27,6 +27,7 @@ from dither.server.http.routes import datasets, history, login, owner, questions
 from dither.server.mcp.protocol import mount_mcp
 from dither.server.oidc.login import Login
 from dither.server.oidc.provider import Provider
+from dither.server.page.routes.all_routes import PAGES
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -55,6 +56,8 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
         app.include_router(routes)
     mount_mcp(app, gateway, caller_of)
     _add_login(app, gateway)
+    for routes in PAGES:
+        app.include_router(routes)
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app)
     limits = gateway.config.limits

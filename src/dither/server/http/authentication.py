@@ -1,4 +1,4 @@
-"""Who asks: the bearer token of a request, which is looked up for each, and the requests that one token keeps open."""
+"""Who asks: the token of a request, which is looked up for each, and the requests that one token keeps open."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dither.server.core.callers import Caller
 from dither.server.core.gateway import Gateway
 from dither.server.http.address import address_of
 from dither.server.http.refusals import too_many
+from dither.server.http.session_cookie import cookie_secret, is_same_origin
 
 with needs("dither[server]"):
     from fastapi import Depends
@@ -53,17 +54,29 @@ def gateway_of(request: Request) -> Gateway:
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who asks; refused without a token that is in force."""
+    """Who asks: by `Authorization`, or by the cookie of a browser if a page of ours asks; refused without a token."""
+    values = request.headers.getlist("authorization")
+    secret = secret_of(values)
+    if not values and is_same_origin(request):
+        secret = cookie_secret(request, gateway_of(request).config)
+    return await admitted(request, secret)
+
+
+async def admitted(request: Request, secret: str | None) -> Caller:
+    """Who has this secret; from now on the request is one of the token's open ones."""
     gateway = gateway_of(request)
-    peer = request.client.host if request.client else None
-    address = address_of(peer, request.headers.getlist("x-forwarded-for"), proxy=gateway.config.proxy)
-    secret = secret_of(request.headers.getlist("authorization"))
-    caller = await asyncio.to_thread(gateway.caller, secret, address)  # it reads a database
+    caller = await asyncio.to_thread(gateway.caller, secret, client_of(request))  # it reads a database
     request.state.token_id = caller.token_id
     opened: OpenRequests = request.app.state.open_requests
     opened.enter(caller.token_id)
     request.state.release = partial(opened.leave, caller.token_id)
     return caller
+
+
+def client_of(request: Request) -> str:
+    """The address that a request came from."""
+    peer = request.client.host if request.client else None
+    return address_of(peer, request.headers.getlist("x-forwarded-for"), proxy=gateway_of(request).config.proxy)
 
 
 CallerOf: TypeAlias = Annotated[Caller, Depends(caller_of)]

@@ -1,0 +1,10 @@
+"""All routes of the page."""
+
+from __future__ import annotations
+
+from dither.server.page.routes import assets, login
+
+PAGES = (
+    login.routes,
+    assets.routes,
+)
