@@ -28,6 +28,7 @@ from dither.server.mcp.protocol import mount_mcp
 from dither.server.oidc.login import Login
 from dither.server.oidc.provider import Provider
 from dither.server.page.routes.all_routes import PAGES
+from dither.server.page.routes.wizard import ADDRESS, BODY_BYTES
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -61,7 +62,8 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app)
     limits = gateway.config.limits
-    app.add_middleware(Middleware, body_bytes=limits.body_bytes, log=log or RequestLog(None), metrics=metrics)
+    size = {"body_bytes": limits.body_bytes, "larger": {ADDRESS: BODY_BYTES}}
+    app.add_middleware(Middleware, **size, log=log or RequestLog(None), metrics=metrics)
     return app
 
 

@@ -68,7 +68,9 @@ def test_a_task_that_takes_too_long_or_kills_it_is_told_and_the_next_goes_on(tmp
             with pytest.raises(Problem) as found:
                 begin(made, name)
             assert found.value.kind == "unavailable"
-            assert (found.value.instead == AGAIN) == (name != "large.csv")  # memory that is not there is refused, in its process
+            assert (found.value.instead == AGAIN) == (
+                name != "large.csv"
+            )  # memory that is not there is refused, in its process
         made._seconds = 30
         assert run(made.ask(**message(state, "no")))["view"]["step"]["key"] == "file.header"
 

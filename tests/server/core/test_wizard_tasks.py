@@ -1,4 +1,4 @@
-"""The wizard's process: which files it opens, what it tells without consent, what it writes. In this process, by messages."""
+"""The wizard's process: which files it opens, what it tells without consent, what it writes. Here, by messages."""
 
 from __future__ import annotations
 
@@ -104,16 +104,20 @@ def test_a_policy_is_saved_only_at_the_end(tasks, folder):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "/etc/passwd", "../outside.csv", "a/../visits.csv", "./visits.csv", "a//visits.csv", "~/visits.csv", "visits.csv\0"]
-    + ["visits.csv\n", "*.csv", "visit?.csv", "[v]isits.csv", "..", ".", "visits.toml", "visits.csv/", "x" * 2000 + ".csv"]
-    + ["-visits.csv", "C:\\visits.csv", "visits.csv\u202e"],
+    [
+        "", "/etc/passwd", "../outside.csv", "a/../visits.csv", "./visits.csv", "a//visits.csv", "~/visits.csv", "visits.csv\0",
+        "visits.csv\n", "*.csv", "visit?.csv", "[v]isits.csv", "..", ".", "visits.toml", "visits.csv/", "x" * 2000 + ".csv",
+        "-visits.csv", "C:\\visits.csv", "visits.csv\u202e",
+    ],  # fmt: skip
 )
 def test_names_that_lead_elsewhere(tasks, folder, name):
     write_visits(folder.parent, name="outside.csv")
     assert refused(tasks, name).startswith("it is no name of a file below the folder of new data")
 
 
-@pytest.mark.parametrize("address", ["postgresql://host/base?table=a", "postgres://h", "file:///etc/passwd", "http://h/a.csv"])
+@pytest.mark.parametrize(
+    "address", ["postgresql://host/base?table=a", "postgres://h", "file:///etc/passwd", "http://h/a.csv"]
+)
 def test_addresses_are_for_the_terminal(tasks, address):
     found = tasks.done(message(None, source=address))["problem"]
     assert found["why"] == "the page opens no databases"
@@ -233,9 +237,11 @@ def test_consent_is_in_no_stored_reply_and_taken_from_none(tasks, folder):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "1", "{", "[" * 100_000, '{"version": 1}', '{"version": 1, "replies": []}', '{"version": 1, "replies": {}}']
-    + ['{"version": 1, "replies": {"source": 5}}', '{"version": 2, "replies": {"source": "visits.csv"}}', "x" * 1_000_001]
-    + ['{"version": 1, "replies": {"source": "visits.csv", "domain": 5}}', '{"version": 1, "earlier": 1}'],
+    [
+        "", "[]", "1", "{", "[" * 100_000, '{"version": 1}', '{"version": 1, "replies": []}', '{"version": 1, "replies": {}}',
+        '{"version": 1, "replies": {"source": 5}}', '{"version": 2, "replies": {"source": "visits.csv"}}', "x" * 1_000_001,
+        '{"version": 1, "replies": {"source": "visits.csv", "domain": 5}}', '{"version": 1, "earlier": 1}',
+    ],  # fmt: skip
 )
 def test_stored_replies_that_are_none(tasks, text):
     found = tasks.done({"task": "step", "move": "answer", "replies": text, "look": "", "key": "look", "reply": "no"})

@@ -191,7 +191,7 @@ class Wizard:
         return {"step": step, "number": self.number, "total": self.total, "draft": self.draft()}
 
     def to_json(self) -> str:
-        """The replies, also those taken back, to be resumed from; without the consent to look at rows: it holds for one run."""
+        """The replies, also those taken back, to be resumed from; without the consent to look at rows, of one run alone."""
         kept = {key: text for key, text in self._replies.items() if key != LOOK}
         earlier = {key: text for key, text in self._earlier.items() if key not in kept}
         stored = {"version": STORED, "replies": kept, **({"earlier": earlier} if earlier else {})}
