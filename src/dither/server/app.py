@@ -63,8 +63,8 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app, problem_page)
     limits = gateway.config.limits
-    size = {"body_bytes": limits.body_bytes, "larger": {ADDRESS: BODY_BYTES}}
-    app.add_middleware(Middleware, **size, log=log or RequestLog(None), metrics=metrics)
+    larger, log = {ADDRESS: BODY_BYTES}, log or RequestLog(None)
+    app.add_middleware(Middleware, body_bytes=limits.body_bytes, larger=larger, log=log, metrics=metrics)
     return app
 
 

@@ -18,6 +18,33 @@ from tests.server.core.wizard_replies import HEADER, REPLIES, message, states, s
 
 CANARY = "Canariensis"
 NO_FILE = "there is no such file in the folder of new data"
+ELSEWHERE = [
+    "",
+    ".",
+    "..",
+    "/etc/passwd",
+    "../outside.csv",
+    "a/../visits.csv",
+    "./visits.csv",
+    "a//visits.csv",
+    "~/visits.csv",
+]
+ELSEWHERE += [
+    "visits.csv\0",
+    "visits.csv\n",
+    "*.csv",
+    "visit?.csv",
+    "[v]isits.csv",
+    "visits.toml",
+    "visits.csv/",
+    "-visits.csv",
+]
+ELSEWHERE += ["C:\\visits.csv", "visits.csv\u202e", "x" * 2000 + ".csv"]
+BROKEN = ["", "[]", "1", "{", "[" * 100_000, "x" * 1_000_001, '{"version": 1}', '{"version": 1, "replies": []}']
+BROKEN += ['{"version": 1, "replies": {}}', '{"version": 1, "replies": {"source": 5}}', '{"version": 1, "earlier": 1}']
+BROKEN += ['{"version": 2, "replies": {"source": "visits.csv"}}']
+BROKEN += ['{"version": 1, "replies": {"source": "visits.csv", "domain": 5}}']
+BROKEN += ['{"version": 1, "replies": {"source": "visits.csv"}, "earlier": {"domain": 5}}']
 
 
 @pytest.fixture
@@ -102,14 +129,7 @@ def test_a_policy_is_saved_only_at_the_end(tasks, folder):
 # -- which files -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "", "/etc/passwd", "../outside.csv", "a/../visits.csv", "./visits.csv", "a//visits.csv", "~/visits.csv", "visits.csv\0",
-        "visits.csv\n", "*.csv", "visit?.csv", "[v]isits.csv", "..", ".", "visits.toml", "visits.csv/", "x" * 2000 + ".csv",
-        "-visits.csv", "C:\\visits.csv", "visits.csv\u202e",
-    ],  # fmt: skip
-)
+@pytest.mark.parametrize("name", ELSEWHERE)
 def test_names_that_lead_elsewhere(tasks, folder, name):
     write_visits(folder.parent, name="outside.csv")
     assert refused(tasks, name).startswith("it is no name of a file below the folder of new data")
@@ -235,14 +255,7 @@ def test_consent_is_in_no_stored_reply_and_taken_from_none(tasks, folder):
     assert tasks.done({"task": "step", "move": "show", "replies": stored(), "look": "YES"})["problem"]["where"] == "look"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "[]", "1", "{", "[" * 100_000, '{"version": 1}', '{"version": 1, "replies": []}', '{"version": 1, "replies": {}}',
-        '{"version": 1, "replies": {"source": 5}}', '{"version": 2, "replies": {"source": "visits.csv"}}', "x" * 1_000_001,
-        '{"version": 1, "replies": {"source": "visits.csv", "domain": 5}}', '{"version": 1, "earlier": 1}',
-    ],  # fmt: skip
-)
+@pytest.mark.parametrize("text", BROKEN)
 def test_stored_replies_that_are_none(tasks, text):
     found = tasks.done({"task": "step", "move": "answer", "replies": text, "look": "", "key": "look", "reply": "no"})
     assert found["problem"]["kind"] == "refused"

@@ -1,4 +1,4 @@
-"""The policy wizard in a browser: from a file to a policy, what rows show, other files, hostile names, a process that ends."""
+"""The policy wizard in a browser: from a file to a policy, what rows show, other files, hostile names, lost processes."""
 
 from __future__ import annotations
 
@@ -154,10 +154,7 @@ def test_refusals_stand_at_the_field_and_what_was_typed_stays(owner: Owner):
     assert (two.fields["choice"], two.fields["reply"]) == ("law", typed)
     open_one = owner.press(two, choice="")
     assert open_one.status == 200, open_one.text
-    assert (
-        json.loads(open_one.fields["replies"])["replies"]["visits.cost.known_from"]
-        == typed
-    )
+    assert json.loads(open_one.fields["replies"])["replies"]["visits.cost.known_from"] == typed
 
 
 def test_a_policy_can_be_edited_and_one_that_does_not_read_stays_editable(owner: Owner):

@@ -214,7 +214,8 @@ class Wizard:
         except (ValueError, RecursionError) as error:
             raise DataError("replies", stored, "it is not JSON", BROKEN) from error
         right = isinstance(found, dict) and found.get("version") == STORED
-        replies, earlier = (found.get("replies"), found.get("earlier", {})) if right else (None, None)
+        replies: Any = found.get("replies") if right else None
+        earlier: Any = found.get("earlier", {}) if right else None
         if not (_are_texts(replies) and _are_texts(earlier)):
             raise DataError("replies", stored, "it holds no replies of this version", BROKEN)
         rest = {key: text for key, text in replies.items() if key not in (LOOK, SOURCE)}

@@ -85,7 +85,7 @@ async def _list(gateway: Gateway, caller: Caller, problem: Problem | None = None
     found = await gateway.wizard(caller, "files")
     files = [] if found is None else [(file["name"], size_words(file["size"])) for file in found["files"]]
     status = 200 if problem is None else problem.status
-    told = {"folder": _folder(gateway), "files": files, "more": found is not None and found["more"]}
+    told: dict[str, Any] = {"folder": _folder(gateway), "files": files, "more": found is not None and found["more"]}
     return page_reply(caller, "wizard_files.html", status=status, problem=problem, **told)
 
 
@@ -94,7 +94,7 @@ def _page(gateway: Gateway, caller: Caller, found: dict[str, Any], two: Form | N
     step = found["view"]["step"]
     status = 200 if found["refusal"] is None and two is None else 422
     if step is None:
-        told = {"folder": _folder(gateway), "next": next_steps(_folder(gateway), found["name"])}
+        told: dict[str, Any] = {"folder": _folder(gateway), "next": next_steps(_folder(gateway), found["name"])}
         return page_reply(caller, "wizard_end.html", status=status, **found | told)
     field = reply_field(step, found["typed"])
     typed, chosen = (field.typed, field.chosen) if two is None else (two.get("reply", ""), two.get("choice", ""))
