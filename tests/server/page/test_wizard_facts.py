@@ -22,7 +22,8 @@ def test_how_a_reply_is_given():
     assert reply_field(step(words, default="law"), "silly").chosen == ""
     assert reply_field(step(words, default="law"), "").chosen == ""
     yes = reply_field(step(examples=("yes", "no"), default="yes"), None)
-    assert (yes.choices, yes.chosen, yes.is_open) == ((("yes", ""), ("no", "")), "yes", False)
+    assert (yes.choices, yes.chosen, yes.is_open, yes.examples) == ((("yes", ""), ("no", "")), "yes", False, ())
+    assert reply_field(step(words, examples=("law", "x")), None).examples == ("law", "x")
     assert reply_field(step(examples=("yes", "no")), "maybe").is_open
     many = tuple((f"c{number}", "") for number in range(41))
     assert (reply_field(step(many), None).choices, reply_field(step(many), None).named) == ((), many)

@@ -5,6 +5,7 @@ from workers, both in processes of their own (`processes/`). A door (HTTP, page,
 
 Theorem. Whatever a caller gets is a function of the policies, the ledgers' entries, the released answers, other callers'
 requests and the clock; but for one bit a question: whether it failed after its charge (and, without time slots, when).
+Owners of all datasets also get what `WizardTasks` tells of files that are no dataset yet (see its theorem).
 Proof. A reply is made of `declared_facts` (policy), `quote_facts` (policy, ledger), `history_lines` (ledger), an answer
 (stored in the ledger before it leaves the worker) or a `Problem` (see there). Which worker is free, and when, depends on
 how long questions took: with time slots a worker is kept until its slot is over, so that is the requests' doing alone. ∎

@@ -25,6 +25,7 @@ class ReplyField:
     chosen: str | None  # the button that is on; '' for the field below; None for none
     typed: str  # what stands in the field
     is_open: bool  # whether there is a field
+    examples: tuple[str, ...]  # of what may stand in it: none where all of them are buttons
 
 
 def reply_field(step: Json, typed: str | None) -> ReplyField:
@@ -38,9 +39,9 @@ def reply_field(step: Json, typed: str | None) -> ReplyField:
     now = step["default"] if typed is None else typed
     known = {word for word, _ in choices}
     is_open = not choices or known != YES_OR_NO or (now is not None and now not in known)
-    if now is None or now in known:
-        return ReplyField(choices, named, now, "", is_open)
-    return ReplyField(choices, named, "", now, is_open)
+    examples = () if known.issuperset(step["examples"]) else tuple(step["examples"])
+    chosen, text = (now, "") if now is None or now in known else ("", now)
+    return ReplyField(choices, named, chosen, text, is_open, examples)
 
 
 def next_steps(folder: str, name: str) -> Json:
