@@ -14,6 +14,7 @@ from dither.server.core.config import GatewayConfig, GatewayDataset
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.worker_pool import WorkerPool
+from dither.server.core.processes.wizard_process import WizardProcess
 from dither.server.core.roles import Role
 from dither.server.core.tokens import Token, TokenStore
 
@@ -28,6 +29,7 @@ class OwnerRequests:
     tokens: TokenStore
     workers: WorkerPool
     config: GatewayConfig
+    new_data: WizardProcess | None
 
     def _dataset(self, caller: Caller, name: str) -> GatewayDataset:
         found = self.known.get(name)
@@ -95,6 +97,22 @@ class OwnerRequests:
         tokens = await self.list_tokens(caller)
         names = {token.name for token in tokens if dataset in token.datasets or ALL in token.datasets}
         return await self.desk.ask("shares", dataset, names=sorted(names))
+
+    async def wizard(self, caller: Caller, task: str, **told: Any) -> Json | None:
+        """What the wizard's process gives for a task; None where the operator names no folder of new data.
+
+        Args:
+            caller: an owner of all datasets: the folder is not that of one.
+            task: files, step or save.
+            told: of a step its replies, the consent to look at rows, and the move.
+
+        Raises:
+            Problem: the role may not, or it is refused.
+        """
+        caller.must("own")
+        if ALL not in caller.datasets:
+            raise Problem("forbidden", why="this token is not for all datasets", instead="an owner's token for all of them")
+        return None if self.new_data is None else await self.new_data.ask(task, **told)
 
     # -- tokens, for owners ------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dither.server.page.routes import answers, ask, assets, budget, data, history, login, people, policy
+from dither.server.page.routes import answers, ask, assets, budget, data, history, login, people, policy, wizard
 
 PAGES = (
     answers.routes,
@@ -14,4 +14,5 @@ PAGES = (
     login.routes,
     people.routes,
     policy.routes,
+    wizard.routes,
 )
