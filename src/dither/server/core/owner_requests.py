@@ -13,8 +13,8 @@ from dither.server.core.callers import ALL, Caller
 from dither.server.core.config import GatewayConfig, GatewayDataset
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
-from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.processes.wizard_process import WizardProcess
+from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.roles import Role
 from dither.server.core.tokens import Token, TokenStore
 
@@ -70,7 +70,8 @@ class OwnerRequests:
         for dataset in self.known:
             if caller.sees(dataset):
                 with suppress(Problem):
-                    found[dataset] = (await self.desk.ask("shares", dataset, names=list(names)))["shares"]
+                    told = (await self.desk.ask("shares", dataset, names=list(names)))["shares"]
+                    found[dataset] = {share["name"]: share for share in told if share["name"] in names}
         return found
 
     # -- history, for owners and auditors ----------------------------------------------------------------------------

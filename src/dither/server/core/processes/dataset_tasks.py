@@ -30,7 +30,7 @@ from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of, unavailable
 from dither.server.core.processes.budget_facts import budget_facts, share_facts
 from dither.server.core.processes.declared_facts import declared_facts
-from dither.server.core.processes.owner_facts import closed_facts, owner_facts, share_facts
+from dither.server.core.processes.owner_facts import closed_facts, owner_facts
 from dither.server.core.processes.password_mask import masked
 from dither.server.core.processes.quote_facts import quote_facts, what_is_left
 from dither.server.core.token_shares import ShareTerms, read_grant, write_shares
@@ -223,11 +223,6 @@ def _owner_facts(dataset: Dataset, message: Json) -> Json:
     return owner_facts(dataset, Path(message["policy"]))
 
 
-def _shares(dataset: Dataset, message: Json) -> Json:
-    """Only owners come here."""
-    return {"shares": share_facts(dataset, message["names"])}
-
-
 TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "declared": _declared,
     "quote": _quote,
@@ -241,5 +236,4 @@ TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "first_questions": _first_questions,
     "policy_diff": _policy_diff,
     "owner_facts": _owner_facts,
-    "shares": _shares,
 }
