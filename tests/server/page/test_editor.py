@@ -122,6 +122,10 @@ def test_names_and_keys_are_offered_as_sql_needs_them(editor):
         editor.write(text)
         place = editor.offers().index(label)
         assert editor.take(place).endswith(written)
+    editor.write("SELECT COUNT(*) FROM visits WHERE ward = 'mat'")
+    editor.page.keyboard.press("ArrowLeft")
+    editor.offers()
+    assert editor.take(0).endswith("ward = 'maternity'")  # one quote at the end, not two
     editor.write("SELECT 'wa")  # a text that is compared with no column
     editor.page.keyboard.press("Control+Space")
     editor.page.keyboard.type("r")
