@@ -34,6 +34,8 @@ def test_who_types_before_the_editor_has_come_goes_on(browser):
     assert editor.host.get_attribute("data-state") == "codemirror"
     editor.page.keyboard.type("!")
     assert editor.value == f"{TEXT}, 'early'!"
+    assert editor.host.locator(".mark").all_text_contents() == ["visits"]
+    assert editor.host.locator("#hint").text_content() == "early"
     assert profile.close() == []
 
 
