@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypedDict
 from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.difference_chart import Pair, difference_chart
-from dither.query.answers.interval_table import IntervalTable, key_rows, percent, shown_keys, with_intervals
+from dither.query.answers.interval_table import SELECTED, IntervalTable, key_rows, percent, shown_keys, with_intervals
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
 from dither.query.answers.table import MOST_ROWS, wrapped
@@ -46,6 +46,8 @@ class Compared(IntervalTable, Protocol):
     def receipt(self) -> Receipt: ...
     @property
     def released(self) -> Released: ...
+    @property
+    def says(self) -> str: ...
 
 
 class DifferenceRow(TypedDict):
@@ -235,6 +237,8 @@ def _held(first: Compared, second: Compared, names: Sequence[str], level: Fracti
             lines.append(f"{number(name)}: a is {said[0]!r}, b is {said[1]!r}")
     told = [f"{held} ({', '.join(several)})" if len(found) > 1 else held for held, several in found.items()]
     sure = f"since the interval of a holds with {percent(first.confidence)} and that of b with {percent(second.confidence)}"
+    for one, which in ((first, "a"), (second, "b")):
+        lines += [f"of {which}, {line}" for line in one.says.splitlines() if line.endswith(SELECTED)]
     return [f"each low to high holds {' or '.join(told)} with {percent(level)} probability at least, {sure}", *lines]
 
 

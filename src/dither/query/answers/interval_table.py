@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from dither.query.answers.record import Column, Kind
 
+SELECTED = "chose the rows by released numbers: error bars may fail more often among those that are shown"
+
 
 class IntervalTable(Protocol):
     """A table with columns of keys and of numbers; x_low to x_high is the interval of x."""
