@@ -164,12 +164,22 @@ class DitherEditor extends HTMLElement {
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "hint" }),
       EditorState.phrases.of(this.dataset.completions ? { Completions: this.dataset.completions } : {}),
+      EditorView.domEventHandlers({ beforeinput: (event, view) => this.#retype(event, view) }),
       EditorView.updateListener.of((update) => {
         if (!update.docChanged) return;
         this.#area.value = this.value;
         this.#tell();
       }),
     ];
+  }
+
+  // Text that is typed over a selection is replaced here: a browser would keep the look of what was there as inline style,
+  // which the policy of the page forbids and reports.
+  #retype(event, view) {
+    if (event.inputType !== "insertText" || !event.data || event.isComposing || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
   }
 
   // Until all of it has come, and if any of it does not come, the text area is there.
