@@ -29,6 +29,7 @@ from dither.server.oidc.login import Login
 from dither.server.oidc.provider import Provider
 from dither.server.page.route import problem_page
 from dither.server.page.routes.all_routes import PAGES
+from dither.server.page.routes.wizard import ADDRESS, BODY_BYTES
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -62,7 +63,8 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
     tell_problems(app, problem_page)
     limits = gateway.config.limits
-    app.add_middleware(Middleware, body_bytes=limits.body_bytes, log=log or RequestLog(None), metrics=metrics)
+    larger, log = {ADDRESS: BODY_BYTES}, log or RequestLog(None)
+    app.add_middleware(Middleware, body_bytes=limits.body_bytes, larger=larger, log=log, metrics=metrics)
     return app
 
 

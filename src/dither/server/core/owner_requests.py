@@ -13,6 +13,7 @@ from dither.server.core.callers import ALL, Caller
 from dither.server.core.config import GatewayConfig, GatewayDataset
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
+from dither.server.core.processes.wizard_process import WizardProcess
 from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.roles import Role
 from dither.server.core.tokens import Token, TokenStore
@@ -28,6 +29,7 @@ class OwnerRequests:
     tokens: TokenStore
     workers: WorkerPool
     config: GatewayConfig
+    new_data: WizardProcess | None
 
     def _dataset(self, caller: Caller, name: str) -> GatewayDataset:
         found = self.known.get(name)
@@ -68,7 +70,8 @@ class OwnerRequests:
         for dataset in self.known:
             if caller.sees(dataset):
                 with suppress(Problem):
-                    found[dataset] = (await self.desk.ask("shares", dataset, names=list(names)))["shares"]
+                    told = (await self.desk.ask("shares", dataset, names=list(names)))["shares"]
+                    found[dataset] = {share["name"]: share for share in told if share["name"] in names}
         return found
 
     # -- history, for owners and auditors ----------------------------------------------------------------------------
@@ -88,6 +91,29 @@ class OwnerRequests:
         """What another policy would change, and whether it allows more."""
         caller.must("own", self._dataset(caller, dataset).name)
         return await self.desk.ask("policy_diff", dataset, text=text)
+
+    async def shares(self, caller: Caller, dataset: str) -> Json:
+        """What those whom the caller gave a token, or the policy a share, have of the budget, and what is left of it."""
+        caller.must("own", self._dataset(caller, dataset).name)
+        tokens = await self.list_tokens(caller)
+        names = {token.name for token in tokens if dataset in token.datasets or ALL in token.datasets}
+        return await self.desk.ask("shares", dataset, names=sorted(names))
+
+    async def wizard(self, caller: Caller, task: str, **told: Any) -> Json | None:
+        """What the wizard's process gives for a task; None where the operator names no folder of new data.
+
+        Args:
+            caller: an owner of all datasets: the folder is not that of one.
+            task: files, step or save.
+            told: of a step its replies, the consent to look at rows, and the move.
+
+        Raises:
+            Problem: the role may not, or it is refused.
+        """
+        caller.must("own")
+        if ALL not in caller.datasets:
+            raise Problem("forbidden", why="this token is not for all datasets", instead="an owner's token for all of them")
+        return None if self.new_data is None else await self.new_data.ask(task, **told)
 
     # -- tokens, for owners ------------------------------------------------------------------------------------------
 

@@ -28,8 +28,9 @@ from dither.query.quote import Quote
 from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of, unavailable
+from dither.server.core.processes.budget_facts import budget_facts, share_facts
 from dither.server.core.processes.declared_facts import declared_facts
-from dither.server.core.processes.owner_facts import closed_facts, owner_facts, share_facts
+from dither.server.core.processes.owner_facts import closed_facts, owner_facts
 from dither.server.core.processes.password_mask import masked
 from dither.server.core.processes.quote_facts import quote_facts, what_is_left
 from dither.server.core.token_shares import ShareTerms, read_grant, write_shares
@@ -134,21 +135,6 @@ def _released(made: Quote | Batch, message: Json) -> Json:
     return {"answer": answer.to_json(), **told}
 
 
-def _budget(dataset: Dataset, message: Json) -> Json:
-    whole = dataset.ledger.remaining()
-    found: Json = {"left": whole.percent, "used": whole.used, "words": whole.words(), "budget": str(whole.ceiling)}
-    try:
-        own = dataset.ledger.remaining(message["analyst"])
-    except DataError:
-        return found | {"share": None, "today": None}
-    share = {"left": own.percent, "used": own.used, "words": own.words(of="of your share"), "budget": str(own.ceiling)}
-    if message["daily"] is None:
-        return found | {"share": share, "today": None}
-    today = dataset.ledger.remaining_today(message["analyst"], Guarantee.from_json(message["daily"]))
-    told = {"left": today.percent, "used": today.used, "words": today.words(of="of today's portion")}
-    return found | {"share": share, "today": told | {"next": today.next_begins.isoformat()}}
-
-
 def _ledger(dataset: Dataset, message: Json) -> Json:
     """The last entries in words. Answers are not among them."""
     ledger, last = dataset.ledger, int(message["last"])
@@ -237,15 +223,11 @@ def _owner_facts(dataset: Dataset, message: Json) -> Json:
     return owner_facts(dataset, Path(message["policy"]))
 
 
-def _shares(dataset: Dataset, message: Json) -> Json:
-    """Only owners come here."""
-    return {"shares": share_facts(dataset, message["names"])}
-
-
 TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "declared": _declared,
     "quote": _quote,
-    "budget": _budget,
+    "budget": budget_facts,
+    "shares": share_facts,
     "ledger": _ledger,
     "verify": _verify,
     "grant": _grant,
@@ -254,5 +236,4 @@ TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "first_questions": _first_questions,
     "policy_diff": _policy_diff,
     "owner_facts": _owner_facts,
-    "shares": _shares,
 }

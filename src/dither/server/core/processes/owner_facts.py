@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from dither.errors import DataError, DitherError, show
+from dither.errors import DitherError, show
 from dither.query.dataset import Dataset
 from dither.query.policy.policy import Policy, read_policy
 from dither.query.policy.table import Table
@@ -62,18 +62,6 @@ def closed_facts(error: Exception) -> Json:
     came = "" if error.came is None else show(error.came)
     told = {"where": error.where, "came": came, "why": error.why, "instead": error.instead}
     return {"opens": False, "problem": {name: masked(text) for name, text in told.items()}}
-
-
-def share_facts(dataset: Dataset, names: list[str]) -> Json:
-    """What is left of the share of each name that has one."""
-    found: Json = {}
-    for name in dict.fromkeys(names):
-        try:
-            own = dataset.ledger.remaining(name)
-        except DataError:
-            continue
-        found[name] = {"left": own.percent, "used": own.used, "budget": str(own.ceiling)}
-    return found
 
 
 def _policy_text(path: Path, policy: Policy) -> tuple[str | None, bool]:
