@@ -23,6 +23,14 @@ function element(name, facts) {
   return Object.assign(document.createElement(name), facts);
 }
 
+// Who types over a selection: Chromium would carry its colours into a style attribute, which the page forbids.
+function typeOver(event, view) {
+  if (event.inputType !== "insertText" || !event.data || view.state.selection.main.empty) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+  return true;
+}
+
 class DitherEditor extends HTMLElement {
   #area;
   #code; // the module of CodeMirror, and what there is of it only if it came
@@ -163,6 +171,7 @@ class DitherEditor extends HTMLElement {
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "hint" }),
       EditorState.phrases.of(this.dataset.completions ? { Completions: this.dataset.completions } : {}),
+      EditorView.domEventHandlers({ beforeinput: typeOver }),
       EditorView.updateListener.of((update) => {
         if (!update.docChanged) return;
         this.#area.value = this.value;
