@@ -8,6 +8,7 @@ const LAST_RETRY = 30;
 const FEW = 10; // such questions left: one takes more than a tenth
 const LONGEST_ADDRESS = 2000;
 const DRAFT = "dither-draft";
+const NARROW = "(max-width: 55rem)"; // tables stand above the question, not beside it
 
 const at = (id) => document.getElementById(id);
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
@@ -35,7 +36,7 @@ function say(place, text) {
   place.hidden = !text;
 }
 
-const shortPrice = (price) => price.replace(/ \([^()]*\)$/, "").replaceAll(" = ", " ");
+const shortPrice = (price) => price.replace(/ \([^()]*\)$/, "").replace(/^\((.*)\)$/, "$1").replaceAll(" = ", " ");
 
 function percent(confidence) {
   const [above, below = "1"] = confidence.split("/");
@@ -55,7 +56,7 @@ const normal = (sql) => (/['"]|--|\/\*/.test(sql) ? sql.trim() : sql.split(/\s+/
 class AskPage {
   constructor(form) {
     this.form = form;
-    this.texts = form.dataset;
+    this.texts = at("texts").dataset; // not of the form: its field of that name hides its own
     this.editor = at("editor");
     this.area = at("sql");
     this.number = at("number");
@@ -72,6 +73,7 @@ class AskPage {
     this.showWay();
     this.showScale();
     for (const place of document.querySelectorAll("[data-insert]")) this.insertByClick(place);
+    if (matchMedia(NARROW).matches) for (const table of document.querySelectorAll("details.table")) table.open = false;
     customElements.whenDefined("dither-editor").then(() => {
       this.editor.schema = JSON.parse(this.editor.dataset.schema);
       this.mark(at("problem").querySelector("[data-where]")?.dataset ?? {});
@@ -273,8 +275,7 @@ class AskPage {
     at("problem").replaceChildren();
     this.editor.clearMarks?.();
     this.area.removeAttribute("aria-invalid");
-    for (const name of ["costs", "words", "unknown", "unprotected", "caution", "same"]) at(`price-${name}`).hidden = true;
-    at("price-explain").hidden = true;
+    at("price").hidden = at("price-same").hidden = true;
     at("price").removeAttribute("aria-busy");
     this.label(this.texts.ask);
     this.state("");
@@ -297,7 +298,7 @@ class AskPage {
     const none = quote.left === 0;
     say(at("price-caution"), none ? this.texts.noneLeft : quote.left !== null && quote.left < FEW ? this.texts.much : "");
     at("price-caution").classList.toggle("bad", none);
-    at("price-explain").hidden = false;
+    at("price").hidden = false;
     at("price-explain").querySelector("pre").replaceChildren(isolated(`${quote.describe}\n\n${quote.explain}`));
     this.label(quote.free ? this.texts.free : fill(none ? this.texts.none : this.texts.costs, { price }));
     this.showWishes(errors);
@@ -310,8 +311,10 @@ class AskPage {
     const title = element("p");
     title.append(element("strong", problem.title));
     notice.append(title);
-    if (problem.detail) notice.append(element("p", problem.detail));
     const place = this.place(problem);
+    const told = place && this.editor.dataset.state === "codemirror"; // why is said at the place
+    const words = told ? problem.instead && fill(this.texts.instead, problem) : problem.detail;
+    if (words) notice.append(element("p", words));
     if (!place && problem.where) {
       notice.append(element("p", [problem.where, problem.came].filter(Boolean).join(": "), { class: "hint" }));
     }

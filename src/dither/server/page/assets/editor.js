@@ -158,10 +158,11 @@ class DitherEditor extends HTMLElement {
   #extensions(label) {
     const { EditorState, EditorView, SQLDialect, keymap, ...code } = this.#code;
     const [keywords, types, builtin] = [KEYWORDS, TYPES, FUNCTIONS].map((names) => names.join(" "));
+    const leave = (view) => code.closeCompletion(view) && false; // Tab goes on, and not into the list that was open
     const keys = [...code.completionKeymap, ...code.historyKeymap, ...code.standardKeymap]; // none of them takes Tab
     const special = (sign) => element("span", { className: "cm-specialChar", textContent: `\u27e8${number(sign)}\u27e9` });
     return [
-      keymap.of([...keys, { key: "Mod-/", run: code.toggleComment }]),
+      keymap.of([...keys, { key: "Mod-/", run: code.toggleComment }, { key: "Tab", run: leave, shift: leave }]),
       code.history(),
       SQLDialect.define({ keywords, types, builtin }).extension,
       code.syntaxHighlighting(code.classHighlighter),
@@ -198,6 +199,9 @@ class DitherEditor extends HTMLElement {
     const focused = document.activeElement === area;
     root.append(view.dom, this.#hint);
     this.#view = view;
+    const described = (area.getAttribute("aria-describedby") ?? "").split(/\s+/).map((id) => document.getElementById(id));
+    view.contentDOM.ariaDescribedByElements = [this.#hint, ...described.filter(Boolean)]; // ids do not reach out of a shadow
+    this.#show([], "");
     area.hidden = true;
     area.addEventListener("invalid", (event) => {
       event.preventDefault(); // the browser cannot show its words at a field that is hidden

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 UNIT = re.compile(r" \([^()]*\)$")
+BRACKETS = re.compile(r"^\((.*)\)$")  # around several numbers
 FEW = 10  # such questions are left: one takes more than a tenth
 
 
@@ -58,7 +59,7 @@ def price_facts(quote: Mapping[str, Any], rho: str = "") -> PriceFacts:
 
 def short_price(price: str) -> str:
     """Without the unit, which is the same for all questions: "ε 0.1"."""
-    return UNIT.sub("", price).replace(" = ", " ")
+    return BRACKETS.sub(r"\1", UNIT.sub("", price)).replace(" = ", " ")
 
 
 def percent(confidence: str) -> str:
