@@ -251,3 +251,14 @@ def test_a_phone_and_dark_colours(editor):
         assert editor.host.locator(part).evaluate(style) == ["rgb(1, 2, 3)", "rgb(250, 251, 252)"]
     page.locator("form").evaluate("(form) => form.reset()")
     assert editor.value == TEXT
+
+
+def test_who_types_over_a_selection_leaves_no_style_in_the_page(editor):
+    """Chromium itself would write a style attribute, which the policy of the page forbids: a fault, see `browser.py`."""
+    editor.page.get_by_role("textbox", name="Your question").click()
+    editor.page.keyboard.press("Control+a")
+    editor.page.keyboard.type("SELECT 1")
+    assert editor.value == "SELECT 1"
+    editor.page.keyboard.press("Control+z")
+    editor.page.keyboard.press("Control+z")
+    assert editor.value == TEXT
