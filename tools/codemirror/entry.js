@@ -6,4 +6,4 @@ export { history, historyKeymap, isolateHistory, standardKeymap, toggleComment }
 export { syntaxHighlighting } from "@codemirror/language";
 export { classHighlighter } from "@lezer/highlight";
 export { SQLDialect } from "@codemirror/lang-sql";
-export { autocompletion, completionKeymap } from "@codemirror/autocomplete";
+export { autocompletion, closeCompletion, completionKeymap } from "@codemirror/autocomplete";

@@ -11,7 +11,7 @@ from dither.svg.marks import Mark, draw_mark
 from dither.svg.theme import GRID, LETTERS, RULE, SERIES, SMALL, WIDTH
 from dither.svg.ticks import MARGIN, Axis, axis_of
 
-ROW, SECOND = 22.0, 10.0  # how high a row is with one mark, and how much each further one adds
+ROW, SECOND = 22.0, 12.0  # how high a row is with one mark, and how much each further one adds
 MOST_LABEL = 200.0
 NO_VALUE = "no value"
 
@@ -71,8 +71,8 @@ def _grid(axis: Axis, left: float, top: float, bottom: float) -> Iterator[Markup
 def _beside(told: str, mark: Mark, axis: Axis, left: float, y: float, colour: str) -> Markup:
     """Words beside a whisker, where there is room for them: at the right, at the left, or else above it."""
     wide = text_width(told, SMALL) + 8
-    low, high = (end if one is None else axis.place(one) for one, end in ((mark.low, 0.0), (mark.high, axis.length)))
-    low, high = (low, high) if mark.drawn else (0.0, 0.0)
+    ends = ((mark.low, 0.0), (mark.high, axis.length)) if mark.drawn else ((None, 0.0), (None, 0.0))
+    low, high = (end if one is None else axis.place(one) for one, end in ends)
     x, anchor, above = left + (low + high) / 2, "middle", 1.0
     if high + wide <= axis.length + MARGIN:
         x, anchor, above = left + high + 8, "start", -4.0

@@ -42,7 +42,7 @@ def line_panel(points: Sequence[Point], top: float, *, whole: bool) -> tuple[Mar
     first, last = points[0].at, points[-1].at
     room = WIDTH - MARGIN - left - 2 * SIDE
     places = [left + SIDE + float((point.at - first) / (last - first) * Fraction(room)) for point in points]
-    parts = [*_grid(axis, left, bottom), *_names(points, places, left, bottom)]
+    parts = [*_grid(axis, left, bottom), *_names(points, places, bottom)]
     parts += [element("g", each, class_="chart-first") for each in _lines(points, places, axis, bottom)]
     scale = 1.0 if len(points) <= MANY else 0.5
     for point, x in zip(points, places, strict=True):
@@ -61,11 +61,11 @@ def _grid(axis: Axis, left: float, bottom: float) -> Iterator[Markup]:
         yield element("text", tick.label, x=left - 6, y=y + 4, text_anchor="end", font_size=SMALL)
 
 
-def _names(points: Sequence[Point], places: Sequence[float], left: float, bottom: float) -> Iterator[Markup]:
+def _names(points: Sequence[Point], places: Sequence[float], bottom: float) -> Iterator[Markup]:
     """The names of points, as many as do not touch each other, evenly."""
     for each in range(1, len(points) + 1):
         shown = list(zip(points, places, strict=True))[::each]
-        labels = [(point.name, _inside(x, text_width(point.name, SMALL) / 2, left)) for point, x in shown]
+        labels = [(point.name, _inside(x, text_width(point.name, SMALL) / 2)) for point, x in shown]
         ends = [(x - (half := (text_width(name, SMALL) + GAP) / 2), x + half) for name, x in labels]
         if all(one[1] <= other[0] for one, other in pairwise(ends)):
             for name, x in labels:
@@ -73,20 +73,18 @@ def _names(points: Sequence[Point], places: Sequence[float], left: float, bottom
             return
 
 
-def _inside(x: float, half: float, left: float) -> float:
+def _inside(x: float, half: float) -> float:
     return max(half + 2, min(x, WIDTH - half - 2))
 
 
-def _lines(points: Sequence[Point], places: Sequence[float], axis: Axis, bottom: float) -> Iterator[Markup]:
+def _lines(points: Sequence[Point], places: Sequence[float], axis: Axis, bottom: float) -> list[Markup]:
     """Lines between neighbours that both have an estimate: over a gap there is none."""
     most = NEIGHBOURS * min((other.at - one.at for one, other in pairwise(points)), default=Fraction(0))
-    run: list[tuple[float, float]] = []
+    runs: list[list[tuple[float, float]]] = []
     last: Fraction | None = None
     for point, x in zip(points, places, strict=True):
-        if run and (point.mark.value is None or last is None or point.at - last > most):
-            yield from [polyline(run, width="1")] if len(run) > 1 else []
-            run = []
-        if point.mark.value is not None:
-            run.append((x, bottom - axis.place(point.mark.value)))
+        if point.mark.value is not None:  # over a point without one, the next is no neighbour
+            runs += [[]] if last is None or point.at - last > most else []
+            runs[-1].append((x, bottom - axis.place(point.mark.value)))
             last = point.at
-    yield from [polyline(run, width="1")] if len(run) > 1 else []
+    return [polyline(run, width="1") for run in runs if len(run) > 1]

@@ -13,7 +13,7 @@ from dither.svg.element import Markup, element
 from dither.svg.theme import SERIES
 from dither.svg.ticks import Axis
 
-CAP, RADIUS, ARROW = 4.0, 4.0, 5.0
+CAP, RADIUS, ARROW = 5.0, 3.5, 5.0  # caps are longer than dots are wide, and show also beside a dot that hides its whisker
 
 
 @dataclass(frozen=True)

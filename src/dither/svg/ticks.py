@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from dither.svg.labels import text_width
 
-MOST_TICKS, LEAST_TICKS = 7, 3
+MOST_TICKS, LEAST_TICKS = 8, 3
 GAP = 12.0  # between the labels of two ticks
 MARGIN, LABEL = 16.0, 10.0  # at both ends of an axis: free room, and how much of it labels take
 LONG = 10**15  # from here on, and below its inverse, numbers have an exponent

@@ -88,7 +88,7 @@ class Profile:
             self.faults.append(f"console: {message.text}")
 
     def _error(self, error: WebError) -> None:
-        self.faults.append(f"script: {error.error}")
+        self.faults.append(f"script: {error.error.stack or error.error}")
 
     def _dialog(self, dialog: Dialog) -> None:
         self.faults.append(f"dialog: {dialog.message}")

@@ -47,4 +47,5 @@ def profile(browser: Browser, site: ServedClinic) -> Iterator[Callable[..., Prof
         return made[-1]
 
     yield of
-    assert [fault for each in made for fault in each.close()] == []
+    faults = [fault for each in made for fault in each.close()]
+    assert not faults, faults

@@ -20,7 +20,8 @@ PAGE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>editor</t
 <script type="module" src="/editor.js"></script>
 <form method="post" action="/asked"><a id="first" href="/">before</a>
 <dither-editor data-completions="Offers" data-table="a table"><label for="sql">Your question</label>
-<textarea id="sql" name="sql" required>{TEXT}</textarea></dither-editor>
+<textarea id="sql" name="sql" required aria-describedby="more none" aria-invalid="true">{TEXT}</textarea></dither-editor>
+<p id="more">One SELECT.</p>
 <button name="action" value="price">Price</button><button name="action" value="ask">Ask</button></form></html>"""
 HOSTILE = ["it's", "<img src=x onerror=alert(1)>", "two\nlines", "\u202egnp.exe", 'a"b', "=1+1", "\u0007bell", "\U0001f600"]
 SCHEMA = {
@@ -52,6 +53,7 @@ class EditorPage:
         if typed:  # before the editor has come
             self.page.locator("textarea").focus()
             self.page.keyboard.type(typed)
+            self.run("(editor) => editor.mark({line: 2, column: 6, length: 6, message: 'early'})")
             self.slow = ""
             for route in self._waiting:
                 self._reply(route)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pyarrow
 import pyarrow.parquet
@@ -130,6 +131,23 @@ class ServedClinic:
         finally:
             store.close()
 
+    def sent(self, path: str, body: dict[str, str] | None = None, *, role: str = "owner") -> Any:
+        """The reply of the API: to a question, or to a request."""
+        headers = {"Authorization": f"Bearer {self.tokens[role]}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(self.where + path, data, headers), timeout=60) as reply:
+            return json.loads(reply.read())
+
+    def answered(self, sql: str, *, dataset: str = "clinic", epsilon: str = "0.1", role: str = "analyst") -> str:
+        """Ask it; the name of its receipt."""
+        told = self.sent("/v1/queries", {"dataset": dataset, "sql": sql, "epsilon": epsilon}, role=role)
+        return str(told["receipt"])
+
+    def charges(self, sql: str, dataset: str = "clinic") -> int:
+        """How many times a question was paid for."""
+        lines = self.sent(f"/v1/ledger?dataset={dataset}&last=1000")["entries"]
+        return sum(line["kind"] == "reserved" and sql in json.dumps(line) for line in lines)
+
     def end(self, secret: str) -> None:
         """Let a token end now: for its holder that is the same as its last day."""
         store = TokenStore(read_gateway(self.folder / "gateway.toml").database)
@@ -153,6 +171,6 @@ def served_clinic(folder: Path, *, server: str = "", **facts: Any) -> Iterator[S
     datasets = [f"[datasets.{name}]\npolicy = {json.dumps(str(path))}\n" for name, path in policies.items()]
     (folder / "gateway.toml").write_text(GATEWAY.format(server=server) + "\n".join(datasets), "utf-8")
     events = [[KILL, "read", "kill"], [SLOW, "read", f"sleep {SLOW_SECONDS}"]]
-    facts = {"seed": 22, "home": os.environ["DITHER_HOME"], "events": events, "once": str(once)} | facts
+    facts = {"seed": 22, "lease": 1, "home": os.environ["DITHER_HOME"], "events": events, "once": str(once)} | facts
     with (folder / "log").open("w") as log, served(folder / "gateway.toml", log, **facts) as found:
         yield ServedClinic(found.where, found.pid, folder, found.tokens)

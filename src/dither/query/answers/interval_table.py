@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Protocol
 
 from dither.query.answers.record import Column, Kind
@@ -49,7 +50,13 @@ def percent(confidence: Fraction) -> str:
     return f"{whole}.{part:04}".rstrip("0").rstrip(".") + "%"
 
 
-def key_rows(table: IntervalTable) -> list[tuple[Any, ...]]:
-    """The keys of each row; of a table without keys, nothing for each row."""
-    keys = [table.columns[key] for key in shown_keys(table)]
-    return list(zip(*keys, strict=True)) if keys else [()] * len(next(iter(table.columns.values())))
+def row_count(table: IntervalTable) -> int:
+    """How many rows there are."""
+    return len(next(iter(table.columns.values())))
+
+
+def key_rows(table: IntervalTable, most: int | None = None) -> list[tuple[Any, ...]]:
+    """The keys of each row, or of the first ones; of a table without keys, nothing for each row."""
+    keys = [table.columns[key] for key in shown_keys(table)] or [[()] * row_count(table)]
+    several = list(islice(zip(*keys, strict=True), most))
+    return several if shown_keys(table) else [()] * len(several)

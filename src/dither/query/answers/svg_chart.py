@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from dither.errors import DataError
-from dither.query.answers.interval_table import IntervalTable, is_whole, key_rows, percent, shown_keys, with_intervals
+from dither.query.answers.interval_table import (
+    IntervalTable,
+    is_whole,
+    key_rows,
+    percent,
+    row_count,
+    shown_keys,
+    with_intervals,
+)
 from dither.query.answers.key_labels import group_names, places, short_names
 from dither.query.plan.text import number
 from dither.svg.dot_panel import NO_VALUE, Row, dot_panel
@@ -34,27 +43,27 @@ def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
     if name is not None and name not in names:
         raise DataError("name", name, "it is no aggregate with error bars of the answer", ", ".join(names))
     chosen = names if name is None else [name]
-    shown, keys = chosen[:MOST_PANELS], key_rows(table)
-    groups, by = group_names(keys), shown_keys(table)
+    shown, keys, by = chosen[:MOST_PANELS], key_rows(table, MOST_POINTS), shown_keys(table)
     at = places(keys, [table.kinds.get(key, "text") for key in by])
     most = MOST_ROWS if at is None else MOST_POINTS
+    groups = group_names(keys[:most])
     panels: list[Panel] = []
     drawn: list[Mark] = []
     for one in shown:
         marks = [mark_of([table.columns[one + end][row] for end in ENDS], group) for row, group in enumerate(groups)]
-        drawn += marks[:most]
+        drawn += marks
         if at is None:
             rows = [Row(group if by else visible(one), (mark,)) for group, mark in zip(groups, marks, strict=True)]
-            draw = _dots(rows[:most], whole=is_whole(table, one))
+            draw = _dots(rows, whole=is_whole(table, one))
         else:
             several = zip(at, short_names(keys, groups), marks, strict=True)
-            points = sorted((Point(*each) for each in list(several)[:most]), key=lambda point: point.at)
+            points = sorted((Point(*each) for each in several), key=lambda point: point.at)
             draw = _line(points, whole=is_whole(table, one))
         panels.append((visible(one) if len(shown) > 1 and by else "", draw))
-    notes = [*left_out(len(groups) - most, chosen[MOST_PANELS:]), *_marks_told(drawn, line=at is not None)]
+    notes = [*left_out(row_count(table) - most, chosen[MOST_PANELS:]), *_marks_told(drawn, line=at is not None)]
     if not groups:
         panels, notes = [], ["no groups"]
-    told = " ".join(_told(table, one, groups) for one in shown) or "no groups"
+    told = " ".join(_told(table, one) for one in shown) or "no groups"
     return draw_picture(_title(table, shown), told, panels, notes, alone=alone)
 
 
@@ -97,18 +106,21 @@ def _title(table: IntervalTable, shown: Sequence[str]) -> str:
     return f"{', '.join(map(named, shown))}{' by ' * bool(by)}{by}, with {percent(table.confidence)} intervals"
 
 
-def _told(table: IntervalTable, name: str, groups: Sequence[str]) -> str:
+def _told(table: IntervalTable, name: str) -> str:
     """A sentence with the range and the largest group, of all groups."""
     cells = table.columns[name]
-    values = [(value, row) for row, cell in enumerate(cells) if (value := _real(cell)) is not None]
-    if not values:
+    rows = [
+        row for row, cell in enumerate(cells) if isinstance(cell, int) or (isinstance(cell, float) and math.isfinite(cell))
+    ]
+    if not rows:
         return f"{named(name)}: {NO_VALUE}." if cells else ""
-    (_, least), (_, largest) = min(values), max(values, key=lambda each: each[0])
+    least, largest = min(rows, key=cells.__getitem__), max(rows, key=cells.__getitem__)
     ends = words([table.columns[name + end][largest] for end in ENDS])
     if len(cells) == 1:
         return f"{named(name)}: {ends}."
     span = f"from {number(cells[least])} to {number(cells[largest])} in {len(cells):,} groups"
-    return f"{named(name)}: {span}; the largest is {named(groups[largest])} with {ends}."
+    (group,) = group_names([tuple(table.columns[key][largest] for key in shown_keys(table))])
+    return f"{named(name)}: {span}; the largest is {named(group)} with {ends}."
 
 
 def left_out(groups: int, names: Sequence[str]) -> list[str]:

@@ -90,8 +90,16 @@ def _chart(found: Difference) -> str:
 
 
 def _pair(row: DifferenceRow) -> PairFacts:
-    numbers = (cell_text(cell) for cell in (row["a"], row["b"], row["difference"], row["low"], row["high"]))
-    return PairFacts([cell_text(key) for key in row["key"].values()], row["column"], *numbers, verdict=_verdict(row))
+    return PairFacts(
+        key=[cell_text(part) for part in row["key"].values()],
+        column=row["column"],
+        first=cell_text(row["a"]),
+        second=cell_text(row["b"]),
+        difference=cell_text(row["difference"]),
+        low=cell_text(row["low"]),
+        high=cell_text(row["high"]),
+        verdict=_verdict(row),
+    )
 
 
 def _verdict(row: DifferenceRow) -> Verdict | None:

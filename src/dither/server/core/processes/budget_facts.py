@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from dither.errors import DataError, DitherError, GuaranteeError
 from dither.ledger.entries.budget import Remaining
 from dither.numeric.enclosure import exp
-from dither.numeric.number import Number
+from dither.numeric.number import exact
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits
 from dither.query.dataset import Dataset
@@ -76,15 +77,15 @@ def meaning(guarantee: Guarantee, delta: Fraction) -> Json | None:
     holds; the enclosure of its exponential holds the true one, and `four_digits` rounds the upper end up. ∎
     """
     try:
-        epsilon: float | Number = guarantee.epsilon(delta)
+        found = guarantee.epsilon(delta)
     except DitherError:
         return None
-    if not 0 <= epsilon < float("inf"):
+    if not 0 <= found < math.inf:
         return None
-    charge = guarantee.charge()
-    if charge.epsilon is not None and charge.delta <= delta and float(charge.epsilon) <= epsilon:
+    charge, epsilon = guarantee.charge(), exact(found, name="epsilon")
+    if charge.epsilon is not None and charge.delta <= delta and float(charge.epsilon) <= found:
         epsilon = charge.epsilon  # 1/10 is what the owner wrote, and no float
-    times = four_digits(exp(epsilon).upper) if epsilon <= LARGE else None
+    times = four_digits(exp(epsilon).upper) if found <= LARGE else None
     return {"epsilon": four_digits(epsilon), "delta": four_digits(delta) if delta else None, "times": times}
 
 

@@ -76,8 +76,8 @@ async def compare(request: Request, gateway: GatewayOf, caller: PageCaller) -> R
     if asked.keys() != {"a", "b"}:
         count = len(picked) + sum(name in asked for name in ("a", "b"))
         return page_reply(caller, "compare.html", status=422, picked=count, difference=None)
-    questions = [await _answered(gateway, caller, asked[name][0]) for name in ("a", "b")]
-    facts = await asyncio.to_thread(difference_facts, *questions, gateway_address(request, gateway.config))
+    first, second = [await _answered(gateway, caller, asked[name][0]) for name in ("a", "b")]
+    facts = await asyncio.to_thread(difference_facts, first, second, gateway_address(request, gateway.config))
     return page_reply(caller, "compare.html", picked=2, difference=facts)
 
 
