@@ -217,7 +217,6 @@ def test_nothing_stored_and_nothing_found_have_words(tmp_path: Path, visitor: Vi
     [
         "q=a",
         "words=a&words=b",
-        "before=",
         "before=x",
         "before=-1",
         "before=1e3",
