@@ -297,6 +297,7 @@ def test_back_to_the_beginning_and_forth_again_keeps_every_reply(tasks):
     assert count == len(every) - 1
     while state["view"]["step"] is not None:
         state = tasks.done(message(state, state["view"]["step"]["default"] or ""))["done"]
+        assert state["refusal"] is None, state["refusal"]
     assert state["policy"] == every[-1]["policy"]
 
 

@@ -34,6 +34,8 @@ def test_who_types_before_the_editor_has_come_goes_on(browser):
     assert editor.host.get_attribute("data-state") == "codemirror"
     editor.page.keyboard.type("!")
     assert editor.value == f"{TEXT}, 'early'!"
+    assert editor.host.locator(".mark").all_text_contents() == ["visits"]
+    assert editor.host.locator("#hint").text_content() == "early"
     assert profile.close() == []
 
 
@@ -122,6 +124,10 @@ def test_names_and_keys_are_offered_as_sql_needs_them(editor):
         editor.write(text)
         place = editor.offers().index(label)
         assert editor.take(place).endswith(written)
+    editor.write("SELECT COUNT(*) FROM visits WHERE ward = 'mat'")
+    editor.page.keyboard.press("ArrowLeft")
+    editor.offers()
+    assert editor.take(0).endswith("ward = 'maternity'")  # one quote at the end, not two
     editor.write("SELECT 'wa")  # a text that is compared with no column
     editor.page.keyboard.press("Control+Space")
     editor.page.keyboard.type("r")

@@ -181,6 +181,7 @@ def test_back_to_the_list_and_forth_again(owner: Owner):
     assert count == len(pages) - 1
     while "key" in page.fields:
         page = owner.answer(page, None)
+        assert page.status == 200, page.text
     assert page.fields["replies"].split() == pages[-1].fields["replies"].split()
 
 
