@@ -85,7 +85,7 @@ def page(visitor: Visitor, path: str, status: int = 200) -> Elements:
 def test_an_answer_of_every_kind_is_a_page(visitor: Visitor, kept: dict[str, str], kind: str):
     found = page(visitor, f"/answers/{kept[kind]}")
     assert kept[kind] in found.text
-    assert "It was stored before: nothing is charged now." in found.text
+    assert "It was paid for once, and is stored." in found.text
     exports = {link.rpartition("/")[2] for link in found.links if "/export/" in link}
     several = {"batch": {"json", "html"}, "ranks": {"csv", "json", "arrow", "html"}}
     assert exports == several.get(kind, {"csv", "json", "arrow", "html", "svg"})
