@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("playwright", reason="not run: no Chromium can be driven without playwright")
 
-from playwright.sync_api import expect  # noqa: E402
+from playwright.sync_api import expect
 
-from tests.server.page.stories.steps import (  # noqa: E402
+from tests.server.page.stories.steps import (
     SQL,
     Clicks,
     answer,
