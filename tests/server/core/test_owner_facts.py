@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from dither.errors import DataError
 from dither.query.dataset import open_without_rows
 from dither.server.core.problems import Problem
 from dither.server.core.processes import owner_facts as facts_module
@@ -56,6 +57,7 @@ def test_what_has_no_password_is_shown_as_it_is():
         "",
     ):
         assert masked_policy(text) == text
+    assert masked("postgresql://ana:one@two:three@host/db") == "postgresql://ana@host/db"
     assert masked("postgresql://ana:secret@host:5432/db?table=visits") == "postgresql://ana@host:5432/db?table=visits"
 
 
@@ -126,6 +128,9 @@ def test_a_dataset_that_does_not_open_is_told_to_its_owner_alone(home, tmp_path)
         assert "cannot be read" in tasks.done({"task": "owner_facts", "dataset": "shop"})["done"]["problem"]["why"]
     finally:
         tasks.close()
+    error = DataError("ledger", "postgresql://ana:hunter2@host", "postgresql://ana:hunter2@host is gone", "another")
+    assert closed_facts(error)["problem"]["why"] == "postgresql://ana@host is gone"
+    assert "hunter2" not in json.dumps(closed_facts(error))
     assert closed_facts(ValueError("a cell of somebody's")) == {"opens": False, "problem": None}
 
 

@@ -53,6 +53,7 @@ class EditorPage:
         if typed:  # before the editor has come
             self.page.locator("textarea").focus()
             self.page.keyboard.type(typed)
+            self.run("(editor) => editor.mark({line: 2, column: 6, length: 6, message: 'early'})")
             self.slow = ""
             for route in self._waiting:
                 self._reply(route)

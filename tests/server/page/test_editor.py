@@ -34,6 +34,8 @@ def test_who_types_before_the_editor_has_come_goes_on(browser):
     assert editor.host.get_attribute("data-state") == "codemirror"
     editor.page.keyboard.type("!")
     assert editor.value == f"{TEXT}, 'early'!"
+    assert editor.host.locator(".mark").all_text_contents() == ["visits"]
+    assert editor.host.locator("#hint").text_content() == "early"
     assert profile.close() == []
 
 
@@ -122,6 +124,10 @@ def test_names_and_keys_are_offered_as_sql_needs_them(editor):
         editor.write(text)
         place = editor.offers().index(label)
         assert editor.take(place).endswith(written)
+    editor.write("SELECT COUNT(*) FROM visits WHERE ward = 'mat'")
+    editor.page.keyboard.press("ArrowLeft")
+    editor.offers()
+    assert editor.take(0).endswith("ward = 'maternity'")  # one quote at the end, not two
     editor.write("SELECT 'wa")  # a text that is compared with no column
     editor.page.keyboard.press("Control+Space")
     editor.page.keyboard.type("r")
@@ -244,4 +250,15 @@ def test_a_phone_and_dark_colours(editor):
         style = "(part) => { const found = getComputedStyle(part); return [found.backgroundColor, found.color] }"
         assert editor.host.locator(part).evaluate(style) == ["rgb(1, 2, 3)", "rgb(250, 251, 252)"]
     page.locator("form").evaluate("(form) => form.reset()")
+    assert editor.value == TEXT
+
+
+def test_who_types_over_a_selection_leaves_no_style_in_the_page(editor):
+    """Chromium itself would write a style attribute, which the policy of the page forbids: a fault, see `browser.py`."""
+    editor.page.get_by_role("textbox", name="Your question").click()
+    editor.page.keyboard.press("Control+a")
+    editor.page.keyboard.type("SELECT 1")
+    assert editor.value == "SELECT 1"
+    editor.page.keyboard.press("Control+z")
+    editor.page.keyboard.press("Control+z")
     assert editor.value == TEXT

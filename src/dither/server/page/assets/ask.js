@@ -1,4 +1,4 @@
-// The page on which questions are asked: price and error while somebody types, names by a click, and progress.
+// The page on which questions are asked: price and error while somebody types, and names by a click.
 // Without it the form works as it is. Texts come from data- attributes of the form; what others wrote is only ever text.
 
 const QUOTE_AFTER = 60; // ms without a key
@@ -63,6 +63,7 @@ class AskPage {
     this.scale = at("scale");
     this.steps = this.scale.dataset.scale.split(" ");
     this.button = at("ask-button");
+    this.words = this.button.textContent.trim();
     this.serial = 0;
     this.columns = [...at("wishes").querySelectorAll("input")].map((input) => input.name.slice("error:".length));
     this.wait = FIRST_RETRY;
@@ -74,10 +75,10 @@ class AskPage {
     this.showScale();
     for (const place of document.querySelectorAll("[data-insert]")) this.insertByClick(place);
     if (matchMedia(NARROW).matches) for (const table of document.querySelectorAll("details.table")) table.open = false;
-    customElements.whenDefined("dither-editor").then(() => {
-      this.editor.schema = JSON.parse(this.editor.dataset.schema);
-      this.mark(at("problem").querySelector("[data-where]")?.dataset ?? {});
-    });
+    this.editor.schema = JSON.parse(this.editor.dataset.schema);
+    const told = at("problem").querySelector("[data-where]")?.dataset; // the server's, at a text that is still the same
+    const ready = new MutationObserver(() => told && this.sql === this.area.defaultValue && this.mark(told));
+    ready.observe(this.editor, { attributeFilter: ["data-state"] });
   }
 
   get sql() {
@@ -408,7 +409,10 @@ class AskPage {
   settle() {
     this.asking = false;
     this.button.disabled = false;
-    if (this.words) this.label(this.words);
+    this.button.replaceChildren(isolated(this.words));
+    this.showWay();
+    this.showScale();
+    if (this.area.value !== this.area.defaultValue || this.number.value !== this.number.defaultValue) this.changed();
   }
 
   keep() {
@@ -424,26 +428,5 @@ class AskPage {
   }
 }
 
-// A question under way: its state and seconds, until it ends; then the page of its answer.
-function follow(place) {
-  const state = at("waiting-state");
-  const source = new EventSource(`/v1/queries/${encodeURIComponent(place.dataset.question)}/events`);
-  const end = () => {
-    source.close();
-    state.textContent = place.dataset.finished;
-    location.reload();
-  };
-  source.addEventListener("queued", () => (state.textContent = place.dataset.queued));
-  source.addEventListener("running", (event) => (state.textContent = fill(place.dataset.running, JSON.parse(event.data))));
-  source.addEventListener("done", end);
-  source.addEventListener("failed", end);
-  source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) state.textContent = place.dataset.lost;
-  });
-}
-
-const form = at("ask");
-if (form) new AskPage(form);
-const answer = at("answer");
-if (answer && location.hash === "#answer") answer.focus();
-if (answer?.dataset.question) follow(answer);
+if (at("ask")) new AskPage(at("ask"));
+if (location.hash === "#answer") at("answer")?.focus();

@@ -4,9 +4,10 @@
 //     <label for="sql">…</label> <textarea id="sql" name="sql">…</textarea>
 //   </dither-editor>
 //
-// It has value, insert(text), schema, mark({line, column, length, message}), clearMarks(), focus(), and the event "change"
-// for each change of the text. All work with the text area too, which has no underline. data-state is "codemirror" or
-// "textarea" once that is decided. Lines and columns count from 1, columns in characters, as the server counts them.
+// Once it is defined (customElements.whenDefined) it has value, insert(text), schema, clearMarks(), focus(),
+// mark({line, column, length, message}), and the event "change" for each change of the text. All work with the text area too,
+// which has no underline. data-state is "codemirror" or "textarea" once that is decided. Lines and columns count from 1,
+// columns in characters, as the server counts them.
 
 import { FUNCTIONS, KEYWORDS, TYPES, completion, spaced } from "./sql.js";
 
@@ -29,6 +30,7 @@ class DitherEditor extends HTMLElement {
   #view;
   #marks;
   #hint;
+  #place; // of the mark, which may be set before there is a view
   #tables = [];
 
   connectedCallback() {
@@ -39,12 +41,6 @@ class DitherEditor extends HTMLElement {
     area.addEventListener("change", (event) => event.stopPropagation()); // of one who leaves: nothing changed
     area.form?.addEventListener("reset", () => (this.value = area.defaultValue));
     this.addEventListener("keydown", (event) => this.#submit(event), true);
-    for (const name of ["schema", "value"]) {
-      if (!Object.hasOwn(this, name)) continue; // set before this class was known
-      const early = this[name];
-      delete this[name];
-      this[name] = early;
-    }
     this.#start().then(
       () => (this.dataset.state = "codemirror"),
       () => (this.dataset.state = "textarea"),
@@ -71,20 +67,25 @@ class DitherEditor extends HTMLElement {
     this.focus();
   }
 
-  mark({ line, column, length = 1, message = "" }) {
+  mark(place) {
     this.#area.setAttribute("aria-invalid", "true");
-    if (!this.#view) return;
+    this.#place = place;
+    if (this.#view) this.#underline(place);
+  }
+
+  #underline({ line, column, length = 1, message = "" }) {
     const { doc } = this.#view.state;
-    const place = doc.line(Math.min(Math.max(line, 1), doc.lines));
-    const signs = [...place.text]; // characters, of which some are two units of a JavaScript text
+    const row = doc.line(Math.min(Math.max(line, 1), doc.lines));
+    const signs = [...row.text]; // characters, of which some are two units of a JavaScript text
     const start = Math.min(Math.max(column - 1, 0), Math.max(signs.length - 1, 0));
-    const from = place.from + signs.slice(0, start).join("").length;
+    const from = row.from + signs.slice(0, start).join("").length;
     const to = from + signs.slice(start, start + Math.max(length, 1)).join("").length;
     this.#show(from < to ? [{ from, to }] : [], message);
   }
 
   clearMarks() {
     this.#area.removeAttribute("aria-invalid");
+    this.#place = undefined;
     if (this.#view) this.#show([], "");
   }
 
@@ -100,8 +101,7 @@ class DitherEditor extends HTMLElement {
     this.#view.dispatch({ effects: this.#marks.of(ranges) });
     this.#hint.textContent = message;
     this.#hint.hidden = message === "";
-    if (this.#area.hasAttribute("aria-invalid")) this.#view.contentDOM.setAttribute("aria-invalid", "true");
-    else this.#view.contentDOM.removeAttribute("aria-invalid");
+    this.#view.contentDOM.ariaInvalid = this.#area.ariaInvalid;
   }
 
   #submit(event) {
@@ -164,12 +164,22 @@ class DitherEditor extends HTMLElement {
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "hint" }),
       EditorState.phrases.of(this.dataset.completions ? { Completions: this.dataset.completions } : {}),
+      EditorView.domEventHandlers({ beforeinput: (event, view) => this.#retype(event, view) }),
       EditorView.updateListener.of((update) => {
         if (!update.docChanged) return;
         this.#area.value = this.value;
         this.#tell();
       }),
     ];
+  }
+
+  // Text that is typed over a selection is replaced here: a browser would keep the look of what was there as inline style,
+  // which the policy of the page forbids and reports.
+  #retype(event, view) {
+    if (event.inputType !== "insertText" || !event.data || event.isComposing || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
   }
 
   // Until all of it has come, and if any of it does not come, the text area is there.
@@ -192,7 +202,8 @@ class DitherEditor extends HTMLElement {
     this.#view = view;
     const described = (area.getAttribute("aria-describedby") ?? "").split(/\s+/).map((id) => document.getElementById(id));
     view.contentDOM.ariaDescribedByElements = [this.#hint, ...described.filter(Boolean)]; // ids do not reach out of a shadow
-    this.#show([], "");
+    if (this.#place) this.#underline(this.#place);
+    else this.#show([], "");
     area.hidden = true;
     area.addEventListener("invalid", (event) => {
       event.preventDefault(); // the browser cannot show its words at a field that is hidden
