@@ -19,6 +19,7 @@ from tests.server.page.stories.steps import (
     answer,
     ask,
     ask_button,
+    editor,
     priced,
     problem,
     write,
@@ -150,6 +151,7 @@ def test_a_click_on_a_name_writes_it_into_the_question(profile):
     page = profile("analyst").open("/ask")
     write(page, "SELECT COUNT(*) AS n FROM visits WHERE")
     page.get_by_role("region", name="Tables").get_by_role("button", name="age", exact=True).click()
+    editor(page).focus()
     page.keyboard.type(" > 3")
     written(page, "WHERE age > 3")
     priced(page, "It costs")

@@ -1,4 +1,4 @@
-"""What goes wrong has words and a way on: refusals, a budget that is used up, a token that ended, a dead worker, two tabs."""
+"""What goes wrong has words and a way on: refusals, a used-up budget, a token that ended, a dead worker, two tabs."""
 
 from __future__ import annotations
 
