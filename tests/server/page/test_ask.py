@@ -36,9 +36,9 @@ def test_the_first_page_has_a_question_and_its_price(ben: Asker):
     assert [tag for tag, _ in page.tags].count("h1") == 1
     assert "dataset" not in page.attributes("select", "id")  # there is only one
     form = [given.get("id") for _, given in page.tags].index("ask")
-    assert [given for tag, given in page.tags[form:] if tag == "button"][0][
-        "value"
-    ] == "price"  # Enter in a field never pays
+    assert (
+        next(given for tag, given in page.tags[form:] if tag == "button")["value"] == "price"
+    )  # Enter in a field never pays
 
 
 def test_the_price_changes_with_the_question_and_with_its_price(ana: Asker):
