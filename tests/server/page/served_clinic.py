@@ -1,7 +1,7 @@
 """A gateway for browsers, in a process of its own: the demo's clinic and others that stories use up, break and distrust.
 
     clinic    the demo's rows, with a budget that no test exhausts; in it a worker dies at a question about ages above 41.5,
-              and takes its time at one about ages above 42.5
+              and waits at one about ages above 42.5 until `go_on` is called
     small     a budget of one question
     people    a clinic in which shares may be given: once somebody has one, all need one
     hostile   every name, key and text is an attack on whoever shows it
@@ -34,7 +34,8 @@ from tests.server.gateways import write_clinic
 GATEWAY = """\
 version = 1
 database = "gateway.db"
-{server}
+[server]
+new_data = "incoming"
 [limits]
 quotes_per_second = 1e5
 queries_per_second = 1e5
@@ -42,7 +43,7 @@ under_way = 1000
 wrong_tokens_per_minute = 10000
 """
 KILL, SLOW = "age > 41.5", "age > 42.5"
-SLOW_SECONDS = 3
+GO_ON = "go-on"
 
 # -- texts that attack ---------------------------------------------------------------------------------------------------
 
@@ -148,6 +149,10 @@ class ServedClinic:
         lines = self.sent(f"/v1/ledger?dataset={dataset}&last=1000")["entries"]
         return sum(line["kind"] == "reserved" and sql in json.dumps(line) for line in lines)
 
+    def go_on(self) -> None:
+        """Let the slow question be answered."""
+        (self.folder / GO_ON).touch()
+
     def end(self, secret: str) -> None:
         """Let a token end now: for its holder that is the same as its last day."""
         store = TokenStore(read_gateway(self.folder / "gateway.toml").database)
@@ -158,7 +163,7 @@ class ServedClinic:
 
 
 @contextmanager
-def served_clinic(folder: Path, *, server: str = "", **facts: Any) -> Iterator[ServedClinic]:
+def served_clinic(folder: Path, **facts: Any) -> Iterator[ServedClinic]:
     """Start it in a folder; `facts` are those of the harness program (`tests/server/replayed_process.py`)."""
     policies = {
         "clinic": write_demo(folder / "clinic"),
@@ -166,11 +171,13 @@ def served_clinic(folder: Path, *, server: str = "", **facts: Any) -> Iterator[S
         "people": write_clinic(folder / "people", "people", budget='epsilon = "20"'),
         "small": write_clinic(folder / "small", "small", budget='epsilon = "0.15"'),
     }
+    (folder / "incoming").mkdir()
+    (folder / "incoming" / "stays.csv").write_text("patient,ward,days\n1,A,3\n2,B,5\n", "utf-8")
     once = folder / "once"
     once.mkdir()
     datasets = [f"[datasets.{name}]\npolicy = {json.dumps(str(path))}\n" for name, path in policies.items()]
-    (folder / "gateway.toml").write_text(GATEWAY.format(server=server) + "\n".join(datasets), "utf-8")
-    events = [[KILL, "read", "kill"], [SLOW, "read", f"sleep {SLOW_SECONDS}"]]
+    (folder / "gateway.toml").write_text(GATEWAY + "\n".join(datasets), "utf-8")
+    events = [[KILL, "read", "kill"], [SLOW, "read", f"wait {folder / GO_ON}"]]
     facts = {"seed": 22, "lease": 1, "home": os.environ["DITHER_HOME"], "events": events, "once": str(once)} | facts
     with (folder / "log").open("w") as log, served(folder / "gateway.toml", log, **facts) as found:
         yield ServedClinic(found.where, found.pid, folder, found.tokens)

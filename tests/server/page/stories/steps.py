@@ -16,10 +16,12 @@ def editor(page: Page) -> Locator:
 
 
 def write(page: Page, sql: str) -> None:
-    """Write another question over the one that is there."""
+    """Write another question over the one that is there, and leave: suggestions would hide what stands below."""
+    expect(page.locator("dither-editor")).to_have_attribute("data-state", "codemirror")
     editor(page).click()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text(sql)
+    editor(page).blur()
 
 
 def written(page: Page, words: str) -> None:

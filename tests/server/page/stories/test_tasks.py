@@ -11,14 +11,15 @@ import pytest
 
 pytest.importorskip("playwright", reason="not run: no Chromium can be driven without playwright")
 
-from playwright.sync_api import expect  # noqa: E402
+from playwright.sync_api import expect
 
-from tests.server.page.stories.steps import (  # noqa: E402
+from tests.server.page.stories.steps import (
     SQL,
     Clicks,
     answer,
     ask,
     ask_button,
+    editor,
     priced,
     problem,
     write,
@@ -91,7 +92,7 @@ def test_6_two_answers_compared(profile, site):
     page.get_by_role("button", name="Compare two answers").first.click()
     expect(page.get_by_role("heading", name="Two answers compared")).to_be_visible()
     expect(page.get_by_role("table").first).to_contain_text("oncology")
-    expect(page.get_by_text("with at least 90% probability").first).to_be_visible()
+    expect(page.get_by_text("holds the true difference with 90% probability at least")).to_be_visible()
 
 
 def test_7_a_table_exported(profile, site):
@@ -149,7 +150,8 @@ def test_10_the_history_verified(profile, site):
 def test_a_click_on_a_name_writes_it_into_the_question(profile):
     page = profile("analyst").open("/ask")
     write(page, "SELECT COUNT(*) AS n FROM visits WHERE")
-    page.get_by_role("complementary", name="Tables").get_by_role("button", name="age", exact=True).click()
+    page.get_by_role("region", name="Tables").get_by_role("button", name="age", exact=True).click()
+    editor(page).focus()
     page.keyboard.type(" > 3")
     written(page, "WHERE age > 3")
     priced(page, "It costs")
