@@ -30,7 +30,8 @@ BUDGETS = {
     "tests/numeric": 20,
     "tests/privacy": 90,
     "tests/query": 1250,  # sensitivity of every way to bound a person, and of what is released beside counters
-    "tests/server": 240,  # real processes, killed and started again
+    "tests/server": 340,  # real processes, killed and started again; a browser
+    "tests/svg": 10,
     "tests/testing": 60,
     "tests/user_types": 40,
 }

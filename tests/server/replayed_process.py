@@ -9,7 +9,7 @@
     rows     files of datasets, by name: what "raise" says has the size of that file
     events   a list of [text, stage, what]: in a release whose SQL has the text, when the stage is reached:
              "sleep N", "kill" (SIGKILL of this process), "raise" (an error that says a cell), "eat" (memory without end),
-             "write" (a file without end)
+             "write" (a file without end), "wait FILE" (until it is there)
 
 Stages, in their order: "task" (before anything), "reserve", "touch", "read" (rows are open), "noise" (all is computed),
 "commit" (the answer is stored), "reply" (it is about to leave).
@@ -85,6 +85,9 @@ class Harness:
         elif what == "raise":
             size = Path(self.rows[self.dataset]).stat().st_size if self.dataset in self.rows else 0
             raise ValueError(f"cannot cast {CANARY} to DOUBLE, nor 987654321.125, at byte {size}")
+        elif what.startswith("wait "):
+            while not Path(what.removeprefix("wait ")).exists():
+                time.sleep(0.01)
         elif what == "eat":
             eaten = []
             while True:

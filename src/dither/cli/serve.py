@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 import tempfile
 from dataclasses import replace
@@ -21,6 +22,9 @@ GATEWAY = """\
 # The gateway of the made-up clinic: dither serve --config gateway.toml
 version = 1
 database = "gateway.db"  # tokens and stored answers
+
+[server]
+new_data = "incoming"  # files for which the page makes policies
 
 [datasets.clinic]
 policy = "policy.toml"
@@ -63,6 +67,7 @@ def demo_gateway(folder: Path) -> GatewayConfig:
     if file.exists() and file.read_text(encoding="utf-8") != GATEWAY:
         raise ConflictError("--save", str(file), "there is another file of that name", "a new folder")
     file.write_text(GATEWAY, encoding="utf-8")
+    _write_new_data(folder)
     clinic = open_policy(folder / "policy.toml")
     try:
         clinic.ledger.remaining(ANALYST)
@@ -71,6 +76,20 @@ def demo_gateway(folder: Path) -> GatewayConfig:
     finally:
         clinic.ledger.close()
     return read_gateway(file)
+
+
+def _write_new_data(folder: Path) -> None:
+    """The clinic's rows once more, as a file that nobody has described yet: to try the wizard with."""
+    import pyarrow.parquet
+
+    new = folder / "incoming" / "new_visits.csv"
+    new.parent.mkdir(exist_ok=True)
+    if not new.exists():
+        visits = pyarrow.parquet.read_table(folder / "visits.parquet")
+        with new.open("w", encoding="utf-8", newline="") as file:
+            written = csv.writer(file, lineterminator="\n")
+            written.writerow(visits.column_names)
+            written.writerows(zip(*(column.to_pylist() for column in visits.columns), strict=True))
 
 
 def _told(listening: Listening) -> None:
@@ -82,7 +101,7 @@ def _told(listening: Listening) -> None:
 def _told_demo(listening: Listening) -> None:
     where, gateway = listening.address, listening.gateway
     _, secret = gateway.tokens.create(name=ANALYST, role="analyst", datasets=("clinic",))
-    _, owner = gateway.tokens.create(name=OWNER, role="owner", datasets=("clinic",))
+    _, owner = gateway.tokens.create(name=OWNER, role="owner", datasets=("*",))
     _told(listening)
     body = f'{{"dataset": "clinic", "sql": "{SQL}", "epsilon": "0.1"}}'
     sent = f"""-H "Authorization: Bearer $DITHER_TOKEN" -H 'Content-Type: application/json' -d '{body}'"""

@@ -27,7 +27,9 @@ from dither.server.http.routes import datasets, history, login, owner, questions
 from dither.server.mcp.protocol import mount_mcp
 from dither.server.oidc.login import Login
 from dither.server.oidc.provider import Provider
+from dither.server.page.route import problem_page
 from dither.server.page.routes.all_routes import PAGES
+from dither.server.page.routes.wizard import ADDRESS, BODY_BYTES
 
 with needs("dither[server]"):
     from fastapi import FastAPI
@@ -59,9 +61,10 @@ def create_app(gateway: Gateway, *, log: RequestLog | None = None, metrics: Metr
     for routes in PAGES:
         app.include_router(routes)
     app.openapi = cache(lambda: describe(app))  # type: ignore[method-assign]
-    tell_problems(app)
+    tell_problems(app, problem_page)
     limits = gateway.config.limits
-    app.add_middleware(Middleware, body_bytes=limits.body_bytes, log=log or RequestLog(None), metrics=metrics)
+    larger, log = {ADDRESS: BODY_BYTES}, log or RequestLog(None)
+    app.add_middleware(Middleware, body_bytes=limits.body_bytes, larger=larger, log=log, metrics=metrics)
     return app
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from dither.errors import PolicyError
 from dither.server.core.config import GatewayDataset, Limits, read_gateway
+from dither.server.core.config_values import StatedFolder
 from dither.server.core.oidc_facts import GroupRole, OidcFacts
 
 SMALL = 'version = 1\ndatabase = "gateway.db"\n'
@@ -107,6 +108,13 @@ audit = { role = "auditor", datasets = ["*"] }
     )
 
 
+def test_the_folder_of_new_data_is_relative_to_the_file(folder):
+    (folder / "incoming").mkdir()
+    assert read(folder, SMALL + CLINIC).new_data is None
+    found = read(folder, SMALL + CLINIC + "[server]\nnew_data = 'incoming'").new_data
+    assert found == StatedFolder(folder / "incoming", "incoming")
+
+
 def test_the_secret_of_a_client_is_read_where_it_is(folder, monkeypatch):
     """Not with the configuration, which other commands read too; and in no text about it."""
     (folder / "key.pem").write_text("geheim\n")
@@ -178,6 +186,10 @@ REFUSED = {
     SMALL + CLINIC + "[server]\nworkers = 0": "server.workers",
     SMALL + CLINIC + "[server]\ncertificate = 'cert.pem'": "server.certificate",
     SMALL + CLINIC + "[server]\ncertificate = 'none.pem'": "server.certificate",
+    SMALL + CLINIC + "[server]\nnew_data = 'nowhere'": "server.new_data",
+    SMALL + CLINIC + "[server]\nnew_data = 'cert.pem'": "server.new_data",
+    SMALL + CLINIC + "[server]\nnew_data = true": "server.new_data",
+    SMALL + CLINIC + f"[server]\nnew_data = '{'x' * 5000}'": "server.new_data",
     SMALL + CLINIC + "[server]\nhost = ''": "server.host",
     SMALL + CLINIC + "[server]\nhost = '0.0.0.0'": "server.host",
     SMALL + CLINIC + "[server]\nhost = 'gateway.example.org'": "server.host",

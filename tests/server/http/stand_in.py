@@ -114,7 +114,7 @@ class StandIn:
         self._seen(caller, name)
         return {"name": name, "domain": "c", "unit": "add/remove one person", "data_version": "1", "tables": []}
 
-    async def quote(self, caller: Caller, asked: Asked) -> dict[str, Any]:
+    async def quote(self, caller: Caller, asked: Asked, *, door: str = "http") -> dict[str, Any]:
         self._seen(caller, asked.dataset)
         self.calls.append(("quote", asked))
         told: dict[str, Any] = {"id": "qt_1", "dataset": asked.dataset, "sql": asked.sql, "free": False, "price": "p"}

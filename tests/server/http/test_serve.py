@@ -80,6 +80,7 @@ def test_one_command_to_an_answer_and_a_clean_end(tmp_path):
         assert budget["share"] is not None
         found = httpx.get(f"{address}/v1/tokens", headers={"Authorization": f"Bearer {owner}"}).json()["tokens"]
         assert [token["name"] for token in found] == ["ana", "olga"]
+        assert (tmp_path / "clinic" / "incoming" / "new_visits.csv").read_text().startswith("patient_id,day,ward,age,cost\n")
         started = children(process)
         log = ended(process, signal.SIGTERM)
     assert started

@@ -148,10 +148,14 @@ class Browser:
         """One with a body."""
         return self._request("POST", url, token, json=body)
 
+    def look(self, url: str, **query: Any) -> httpx.Response:
+        """What people see of an address."""
+        return self._request("GET", url, None, params=query or None, headers={"Accept": "text/html,*/*;q=0.8"})
+
     def _request(self, method: str, url: str, token: str | None, **what: Any) -> httpx.Response:
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(self.app, client=(self.address, 5))
-            headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+            headers = what.pop("headers", {}) | ({} if token is None else {"Authorization": f"Bearer {token}"})
             how: dict[str, Any] = {"transport": transport, "base_url": "http://127.0.0.1:8765", "cookies": self.cookies}
             async with httpx.AsyncClient(**how) as client:
                 found = await client.request(method, url, headers=headers, **what)

@@ -53,6 +53,27 @@ def test_a_login_gives_a_token_of_its_role_that_ends(provider, gateway):
     assert ana.get("/v1/me", told["secret"]).status_code == 401
 
 
+def test_people_come_back_to_the_page_with_a_cookie_of_this_site(provider, gateway):
+    ana = gateway.browser()
+    found = ana.look(CALLBACK, **provider.log_in(begun(ana)))
+    assert found.status_code == 200
+    assert "dth_" not in found.text
+    assert '<meta http-equiv="refresh" content="0; url=/">' in found.text
+    ended, kept = found.headers.get_list("set-cookie")
+    assert ended.startswith("dither-login=; Max-Age=0")
+    assert kept.startswith("dither-token=dth_")
+    assert kept.endswith("; Path=/; HttpOnly; SameSite=Strict")
+    assert "Log in with your organisation" in ana.look("/login").text
+
+
+def test_people_are_told_on_a_page_that_a_login_failed(gateway):
+    found = gateway.browser().look(CALLBACK)
+    assert found.status_code == 401
+    assert found.headers["content-type"].startswith("text/html")
+    assert "set-cookie" not in found.headers
+    assert gateway.browser().look("/nothing").status_code == 404
+
+
 def _hours(told):
     return (datetime.fromisoformat(told["expires"]) - datetime.fromisoformat(told["created"])).total_seconds() / 3600
 

@@ -8,7 +8,10 @@ import pytest
 
 from dither.server.core.gateway import Gateway
 from tests.server.gateways import config, running
+from tests.server.page.browser_fixtures import browser, profile, site
 from tests.server.page.visitor import Visitor
+
+__all__ = ["browser", "clinic", "profile", "site", "visitor"]
 
 
 @pytest.fixture(scope="module")

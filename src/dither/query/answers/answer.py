@@ -17,8 +17,11 @@ from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.chart import chart
+from dither.query.answers.difference import Difference, difference
+from dither.query.answers.interval_table import shown_keys, with_intervals
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
 from dither.query.answers.released import Released
+from dither.query.answers.svg_chart import svg_chart
 from dither.query.answers.table import html_table, page, table_text, wrapped
 
 if TYPE_CHECKING:
@@ -70,6 +73,8 @@ class Answer:
         >>> list(answer.columns), answer.scalar() == answer["n"][0]
         (['n', 'n_low', 'n_high'], True)
         >>> dither.Answer.from_json(answer.to_json()).columns == answer.columns
+        True
+        >>> "<title>n, with 95% intervals</title>" in answer.svg()
         True
         >>> folder.cleanup()
     """
@@ -165,13 +170,52 @@ class Answer:
         names = self._with_intervals
         if not names:
             raise DataError("answer", ", ".join(self.columns), "no column of it has error bars", "answer.rows()")
-        keys = [key for key in self.keys if key in self.columns]
-        return chart(self.rows(), keys, names, name, self.confidence)
+        return chart(self.rows(), shown_keys(self), names, name, self.confidence)
+
+    def svg(self, name: str | None = None, *, alone: bool = True) -> str:
+        """A chart as SVG text, drawn without a library: an estimate a group, each with its interval as a whisker.
+
+        Args:
+            name: an aggregate with error bars; None draws up to four of them, one below the other.
+            alone: for a file or an image, with colours for light and dark; False for inside of a page, which gives colours
+                to the classes `chart`, `chart-first` and `chart-second`.
+
+        Raises:
+            DataError: no column has error bars, or not this one.
+        """
+        return svg_chart(self, name, alone=alone)
+
+    def difference(self, other: Answer) -> Difference:
+        """This answer less another, group by group, each number with an interval that holds the difference.
+
+        Args:
+            other: an answer with a column of the same name and the same keys; at another price, of another time or place.
+
+        Returns:
+            `rows()`, `confidence`, `words` that say what the intervals hold, and `svg()`; printed, it is a table.
+
+        Raises:
+            DataError: no column with error bars has the same name in both, or their keys differ.
+
+        Example:
+            >>> import tempfile, pyarrow, dither
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> ledger = dither.Ledger.create(folder.name + "/people.ledger", budget=dither.pure(3))
+            >>> people = dither.protect(pyarrow.table({"age": [31, 44]}), name="people", person="each row", ledger=ledger)
+            >>> a, b = (people.quote("SELECT COUNT(*) AS n FROM people", epsilon=price).release() for price in (1, 2))
+            >>> found = a.difference(b)
+            >>> str(found.confidence), found.rows()[0]["difference"] == a.scalar() - b.scalar()
+            ('9/10', True)
+            >>> folder.cleanup()
+        """
+        if not isinstance(other, Answer):
+            raise DataError("other", other, "it is no answer to one question", "an Answer; of a batch, answers[0]")
+        return difference(self, other)
 
     @property
     def _with_intervals(self) -> list[str]:
         """The aggregates that are shown and have error bars."""
-        return [name for name in self.aggregates if f"{name}_low" in self.columns]
+        return with_intervals(self)
 
     @property
     def caption(self) -> str:
@@ -206,8 +250,11 @@ class Answer:
         return html_table(self.columns, self._with_intervals, note, self.heads)
 
     def to_html(self) -> str:
-        """A page that stands by itself: the table with its error bars, and what the numbers mean."""
-        return page(self._repr_html_(), self.explain())
+        """A page that stands by itself: the table with its error bars, a chart of it, and what the numbers mean."""
+        return page(self._with_chart(), self.explain())
+
+    def _with_chart(self) -> str:
+        return self._repr_html_() + (self.svg(alone=False) if self._with_intervals else "")
 
     # -- to keep -------------------------------------------------------------------------------------------------
 

@@ -79,8 +79,8 @@ class BatchAnswer:
         return "".join(answer._repr_html_() for answer in self.answers)
 
     def to_html(self) -> str:
-        """An HTML page that stands by itself: each table with its error bars, and what the numbers mean."""
-        return page(self._repr_html_(), self.explain())
+        """An HTML page that stands by itself: each table with its error bars and a chart, and what the numbers mean."""
+        return page("".join(answer._with_chart() for answer in self.answers), self.explain())
 
     def to_json(self) -> str:
         """All answers as one text; `from_json` gives them back. The receipt stands in it once."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dither.query.plan.text import number
+from dither.svg.theme import LIGHT
 from dither.table import table
 
 MOST_ROWS = 50
@@ -62,6 +63,7 @@ STYLE = (
     "body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em }"
     " table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ccc }"
     " th:first-child, td:first-child { text-align: left } pre { white-space: pre-wrap; color: #444 }"
+    f" .chart {{ display: block; max-width: 100%; height: auto }} {LIGHT}"
 )
 
 

@@ -19,9 +19,11 @@ from dither.errors import PolicyError
 from dither.query.policy.toml_text import toml_text
 from dither.server.core.config_values import (
     Stated,
+    StatedFolder,
     must_be_known,
     read_file,
     read_flag,
+    read_folder,
     read_integer,
     read_line,
     read_number,
@@ -32,7 +34,7 @@ from dither.server.core.oidc_facts import OidcFacts, read_oidc
 VERSION = 1
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")  # stands in addresses, and in the names of metrics' labels
 PARTS = ("version", "database", "server", "limits", "datasets", "oidc")
-SERVER = ("host", "port", "metrics_port", "workers", "certificate", "certificate_key", "proxy", "plain_http")
+SERVER = ("host", "port", "metrics_port", "workers", "certificate", "certificate_key", "proxy", "plain_http", "new_data")
 DATASET = ("policy", "answers", "slots")
 DRAFT = 'version = 1, database = "gateway.db", and [datasets.clinic] with policy = "policy.toml"'
 LONGEST_SLOT = 86_400.0
@@ -92,6 +94,7 @@ class GatewayConfig:
     certificate_key: Path | None = None
     proxy: bool = False  # behind one that ends TLS, and whose X-Forwarded-For is believed
     oidc: OidcFacts | None = None
+    new_data: StatedFolder | None = None  # of files for which owners may make policies on the page
 
     def dataset(self, name: str) -> GatewayDataset | None:
         """The dataset of that name; None if there is none."""
@@ -218,6 +221,9 @@ def _server(stated: Stated, folder: Path) -> dict[str, Any]:
     for name in ("certificate", "certificate_key"):
         if name in part:
             read[name] = read_file(part[name], f"server.{name}", folder, "a file in PEM, or neither of the two")
+    if "new_data" in part:
+        instead = 'new_data = "incoming", a folder for files that have no policy yet; or leaving it out'
+        read["new_data"] = read_folder(part["new_data"], "server.new_data", folder, instead)
     if ("certificate" in part) != ("certificate_key" in part):
         raise PolicyError("server.certificate", None, "a certificate and its key come together", "both, or neither")
     read["proxy"] = read_flag(part.get("proxy", False), "server.proxy")

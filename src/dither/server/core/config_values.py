@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dither.errors import PolicyError
 
 Stated = dict[str, Any]  # a table of TOML, as it was read
+
+
+@dataclass(frozen=True)
+class StatedFolder:
+    """A folder, and how the file says it."""
+
+    path: Path
+    text: str
 
 
 def read_part(stated: Stated, name: str, known: Iterable[str]) -> Stated:
@@ -66,3 +75,15 @@ def read_file(value: Any, where: str, folder: Path, instead: str) -> Path:
     if not there:
         raise PolicyError(where, value, f"there is no such file in {folder}", instead)
     return path
+
+
+def read_folder(value: Any, where: str, folder: Path, instead: str) -> StatedFolder:
+    """A folder that is there; relative to the folder of the configuration."""
+    path = folder / Path(read_line(value, where, instead)).expanduser()
+    try:
+        there = path.is_dir()
+    except OSError:  # a name that no folder can have
+        there = False
+    if not there:
+        raise PolicyError(where, value, f"there is no such folder in {folder}", instead)
+    return StatedFolder(path, str(value))

@@ -4,9 +4,11 @@ The web process has this object, and neither a row nor a signing key: quotes, bu
 from workers, both in processes of their own (`processes/`). A door (HTTP, page, MCP) calls these methods and adds nothing.
 
 Theorem. Whatever a caller gets is a function of the policies, the ledgers' entries, the released answers, other callers'
-requests and the clock; but for one bit a question: whether it failed after its charge (and, without time slots, when).
+requests, the clock, and for owners the names of files; but for one bit a question: whether it failed after its charge (and,
+without time slots, when). Owners of all datasets also get what `WizardTasks` tells of files that are no dataset yet.
 Proof. A reply is made of `declared_facts` (policy), `quote_facts` (policy, ledger), `history_lines` (ledger), an answer
-(stored in the ledger before it leaves the worker) or a `Problem` (see there). Which worker is free, and when, depends on
+(stored in the ledger before it leaves the worker) or a `Problem` (see there); owners also get `owner_facts` (policy, ledger,
+and whether files of those names are there). Which worker is free, and when, depends on
 how long questions took: with time slots a worker is kept until its slot is over, so that is the requests' doing alone. ∎
 """
 
@@ -28,6 +30,7 @@ from dither.server.core.owner_requests import OwnerRequests
 from dither.server.core.problems import Problem, absent, problem_of
 from dither.server.core.processes.desk import Desk
 from dither.server.core.processes.process_handle import PROGRAM
+from dither.server.core.processes.wizard_process import WizardProcess
 from dither.server.core.processes.worker_pool import WorkerPool
 from dither.server.core.questions import Asked, Question, Questions
 from dither.server.core.rate_limits import Kind as RateKind
@@ -42,6 +45,7 @@ Json = dict[str, Any]
 WAIT = 10.0  # seconds after which a question that is not done is answered with its id
 LONGEST_WAIT = 30.0
 TICK = 1.0  # seconds between two events of a question that runs
+PAGE = "page"  # the door where each key that is pressed is a quote: half a question that is refused is not logged
 
 
 class Gateway(OwnerRequests):
@@ -62,6 +66,8 @@ class Gateway(OwnerRequests):
             self.desk.close()
             self.tokens.close()
             raise
+        folder, memory = config.new_data, config.limits.memory_mb
+        self.new_data = None if folder is None else WizardProcess(folder.path, memory_mb=memory, program=program)
         seconds = config.limits.seconds
         self.releases = Releases(self.questions, self.workers, self.desk, self.stored, self.rates.under_way, seconds)
 
@@ -69,6 +75,8 @@ class Gateway(OwnerRequests):
         """End the processes; answers that are ready are in the ledgers."""
         self.releases.close()
         self.workers.close()
+        if self.new_data is not None:
+            self.new_data.close()
         self.desk.close()
         self.tokens.close()
 
@@ -108,6 +116,10 @@ class Gateway(OwnerRequests):
 
     # -- what there is -----------------------------------------------------------------------------------------------
 
+    def dataset_names(self, caller: Caller) -> list[str]:
+        """The names of the datasets that the caller may use; no process is asked."""
+        return self._seen(caller)
+
     async def datasets(self, caller: Caller) -> list[Json]:
         """The declared facts of each dataset that the caller may use."""
         return [await self.dataset(caller, name) for name in self._seen(caller)]
@@ -140,18 +152,17 @@ class Gateway(OwnerRequests):
             found = await self.desk.ask("quote", dataset.name, **_terms(asked), **who)
         except (Problem, DitherError) as error:
             problem = error if isinstance(error, Problem) else problem_of(error, "quote")
-            await self.releases.log_refusal(caller, asked, problem, door)
+            if door != PAGE:
+                await self.releases.log_refusal(caller, asked, problem, door)
             raise problem from None
         id_, until = self.quotes.add(caller, asked)
         return {"id": id_, "dataset": dataset.name, "sql": asked.sql, **found, "slot": slot, "expires": until}
 
-    async def budget(self, caller: Caller, dataset: str | None = None) -> list[Json]:
-        """What is left of each budget, and of the caller's share."""
+    async def budget(self, caller: Caller, dataset: str | None = None, **more: bool | str | None) -> list[Json]:
+        """What is left of each budget, and of the caller's share; `more` is told to the desk (`budget_facts`)."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
-        return [
-            {"dataset": name, **await self.desk.ask("budget", name, analyst=caller.name, daily=caller.daily)}
-            for name in names
-        ]
+        asked = {"analyst": caller.name, "daily": caller.daily, **more}
+        return [{"dataset": name, **await self.desk.ask("budget", name, **asked)} for name in names]
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
@@ -221,14 +232,21 @@ class Gateway(OwnerRequests):
     # -- stored answers ----------------------------------------------------------------------------------------------
 
     async def answers(
-        self, caller: Caller, *, dataset: str | None = None, words: str = "", before: int | None = None, count: int = 50
+        self,
+        caller: Caller,
+        *,
+        dataset: str | None = None,
+        words: str = "",
+        before: int | None = None,
+        count: int = 50,
+        own: bool = False,
     ) -> list[Json]:
-        """The latest stored answers that the caller may look at; reusing one is free."""
+        """The latest stored answers that the caller may look at, or paid for if `own`; reusing one is free."""
         names = self._seen(caller) if dataset is None else [self._dataset(caller, dataset).name]
         found = []
         for name in names:
-            own = caller.name if self.known[name].answers == "own" and caller.role == "analyst" else None
-            how = {"words": words, "analyst": own, "before": before, "count": count}
+            alone = own or (self.known[name].answers == "own" and caller.role == "analyst")
+            how = {"words": words, "analyst": caller.name if alone else None, "before": before, "count": count}
             found += await asyncio.to_thread(self.stored.some, name, **how)  # type: ignore[arg-type]
         found.sort(key=lambda one: (-one.time, one.receipt))
         return [one.facts() for one in found[:count]]

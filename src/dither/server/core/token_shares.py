@@ -16,7 +16,7 @@ from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.entries.texts import read_name
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import Number, exact, rational
-from dither.privacy.budget.filter import ApproxFilter, Filter, SumFilter, ZcdpFilter
+from dither.privacy.budget.filter import ApproxFilter, Filter, Spent, SumFilter, ZcdpFilter
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.dataset import policy_ledger
@@ -78,6 +78,7 @@ class Grant:
     shared: bool = False  # the ledger has shares, so that all who ask need one
     portion: Guarantee | None = None
     without_gaussian: bool = False  # the budget pays for Gaussian noise, and the share does not
+    above_left: bool = False  # the whole share is more than what is left of the budget, or cannot be held against it
 
     def words(self, role: Role) -> str:
         """In words, for whoever makes the token."""
@@ -151,7 +152,14 @@ def read_grant(dataset: str, policy: Policy, ledger: Ledger, name: str, role: Ro
     usual = gdp(mu="0.1", unit=ledger.budget.unit)
     lost = limit is not None and ledger.budget.price(usual) is not None and limit.price(usual) is None
     new = held is None and limit is not None
-    return Grant(dataset, limit, new=new, shared=shared, portion=portion, without_gaussian=lost)
+    above = limit is not None and not _covers(ledger.remaining().spent, limit)
+    return Grant(dataset, limit, new=new, shared=shared, portion=portion, without_gaussian=lost, above_left=above)
+
+
+def _covers(left: Spent, share: Filter) -> bool:
+    """Whether the budget would still pay for all of a share. A share is a limit and no reserve, so this is for a caution."""
+    whole = share.ceilings() if type(share) is type(left.budget) else left.budget.price(share.ceiling)
+    return whole is not None and left.budget.paid(left, whole) is not None
 
 
 def write_shares(ledgers: Mapping[str, tuple[Policy, Ledger]], name: str, grants: Sequence[Grant]) -> None:

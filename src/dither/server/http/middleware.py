@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dither.extras import needs
@@ -45,11 +45,12 @@ class Middleware:
         log: RequestLog,
         metrics: Metrics | None = None,
         body_seconds: float = BODY_SECONDS,
+        larger: Mapping[str, int] | None = None,  # addresses whose bodies may have more bytes
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
         self.body_bytes, self.body_seconds = body_bytes, body_seconds
-        self.log, self.metrics, self.clock = log, metrics, clock
+        self.log, self.metrics, self.clock, self.larger = log, metrics, clock, dict(larger or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -90,14 +91,15 @@ class Exchange:
         self._length = headers.get(b"content-length", b"0")
         self._whole = self._length == b"0" and b"transfer-encoding" not in headers  # whether all of the body was read
         self._size = 0
+        self._most = max(around.body_bytes, around.larger.get(scope["path"], 0))  # bytes of the body
         self._deadline: float | None = None
         self._problem: Problem | None = None  # of the body
 
     async def run(self) -> None:
         """Have it answered; whatever goes wrong is one reply."""
         try:
-            if not self._length.isdigit() or len(self._length) > 15 or int(self._length) > self._around.body_bytes:
-                self._problem = too_large(self._around.body_bytes)
+            if not self._length.isdigit() or len(self._length) > 15 or int(self._length) > self._most:
+                self._problem = too_large(self._most)
                 raise self._problem
             await self._around.app(self.scope, self.receive, self.send)
         except Exception as error:
@@ -128,9 +130,9 @@ class Exchange:
         self._noted(message)
         self._size += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
-        if self._size > self._around.body_bytes:
+        if self._size > self._most:
             self._whole = False
-            self._problem = too_large(self._around.body_bytes)
+            self._problem = too_large(self._most)
             raise self._problem
         return message
 

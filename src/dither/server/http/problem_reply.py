@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 
 from dither.extras import needs
 from dither.server.core.problems import Problem, absent
@@ -18,6 +19,7 @@ with needs("dither[server]"):
     from starlette.responses import Response
 
 TYPE = "application/problem+json"
+LOGIN = "/v1/login"
 
 
 def problem_reply(problem: Problem) -> Response:
@@ -33,33 +35,42 @@ def problem_reply(problem: Problem) -> Response:
     return Response(text.encode("utf-8", "backslashreplace"), problem.status, headers, TYPE)
 
 
-async def _problem(_: Request, error: Exception) -> Response:
-    return problem_reply(error if isinstance(error, Problem) else fault())
+def tell_problems(app: FastAPI, page: Callable[[Request, Problem], Response] | None = None) -> None:
+    """Let every refusal of an application be told so; to people in a browser, outside the API, as a page if there is one."""
+
+    def told(request: Request, problem: Problem) -> Response:
+        return problem_reply(problem) if page is None or not _is_browser(request) else page(request, problem)
+
+    async def ours(request: Request, error: Exception) -> Response:
+        return told(request, error if isinstance(error, Problem) else fault())
+
+    async def library(request: Request, error: Exception) -> Response:
+        """What the router refuses: an address or a method that it does not know."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        if status == 405:
+            reply = told(request, unknown_method())
+            allowed = (getattr(error, "headers", None) or {}).get("Allow")
+            if allowed:
+                reply.headers["Allow"] = allowed
+            return reply
+        if status >= 500:
+            return told(request, fault())
+        other = refused("request", "it cannot be read", "what /openapi.json says")
+        return told(request, absent() if status == 404 else other)
+
+    async def validation(request: Request, error: Exception) -> Response:
+        if not isinstance(error, RequestValidationError):
+            return told(request, fault())
+        found = error.errors()
+        return told(request, validation_problem(found, start=(str(found[0]["loc"][0]),)))
+
+    app.add_exception_handler(Problem, ours)
+    app.add_exception_handler(HTTPException, library)
+    app.add_exception_handler(RequestValidationError, validation)
 
 
-async def _library(_: Request, error: Exception) -> Response:
-    """What the router refuses: an address or a method that it does not know."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    if status == 405:
-        reply = problem_reply(unknown_method())
-        allowed = (getattr(error, "headers", None) or {}).get("Allow")
-        if allowed:
-            reply.headers["Allow"] = allowed
-        return reply
-    if status >= 500:
-        return problem_reply(fault())
-    return problem_reply(absent() if status == 404 else refused("request", "it cannot be read", "what /openapi.json says"))
-
-
-async def _validation(_: Request, error: Exception) -> Response:
-    if not isinstance(error, RequestValidationError):
-        return problem_reply(fault())
-    found = error.errors()
-    return problem_reply(validation_problem(found, start=(str(found[0]["loc"][0]),)))
-
-
-def tell_problems(app: FastAPI) -> None:
-    """Let every refusal of an application be told so."""
-    app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(HTTPException, _library)
-    app.add_exception_handler(RequestValidationError, _validation)
+def _is_browser(request: Request) -> bool:
+    """Whether people look at an address that is theirs: a login is, the rest of the API is not."""
+    path = request.url.path
+    api = path == "/mcp" or (f"{path}/".startswith("/v1/") and not path.startswith(LOGIN))
+    return not api and "text/html" in request.headers.get("accept", "")

@@ -130,6 +130,8 @@ class VerifyReply(Reply):
     ok: bool
     faults: list[str]
     entries: int
+    signed: bool = False
+    witnessed: bool = False
 
 
 class TokenReply(Reply):

@@ -143,6 +143,22 @@ def test_stored_at_any_step_and_resumed_gives_the_same():
     assert walk(Wizard.from_json(wizard.to_json()), {"look": "no"}).policy == POLICY  # defaults were stored as they were
 
 
+def test_replies_that_were_taken_back_are_stored_as_defaults():
+    wizard = walk(Wizard("visits.csv"), REPLIES)
+    while wizard.number > 1:
+        wizard.back()
+        stored = wizard.to_json()
+        resumed = Wizard.from_json(stored)
+        assert json.loads(resumed.to_json()) == json.loads(stored)
+        if wizard.step.key != "look":
+            resumed.answer("yes")
+            assert (resumed.step.key, resumed.step.default) == (wizard.step.key, wizard.step.default)
+    resumed = Wizard.from_json(stored)
+    assert "look" not in json.loads(stored)["earlier"]
+    assert walk(resumed, {"look": "yes"}).policy == POLICY
+    assert "earlier" not in json.loads(resumed.to_json())
+
+
 def test_consent_that_somebody_wrote_into_stored_replies_is_none():
     stored = json.dumps({"version": 1, "replies": {"source": "visits.csv", "look": "yes"}})
     assert Wizard.from_json(stored).step.key == "look"

@@ -7,6 +7,7 @@ from typing import Any
 
 from dither.query.answers.derived.errors import error_words
 from dither.query.answers.derived.statements import has_interval
+from dither.query.answers.interval_table import SELECTED
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import constants_of
@@ -39,7 +40,7 @@ def selected_words(offer: Offer) -> list[str]:
     by = " and ".join(rules if len(rules) == len(question.having) and rules else [by, *rules])
     hidden = "rows whose noisy number of people is below {} are not shown ({})"
     told = [hidden.format(keep.value, keep.rule) for keep in question.rules]
-    return [*told, f"{by} chose the rows by released numbers: error bars may fail more often among those that are shown"]
+    return [*told, f"{by} {SELECTED}"]
 
 
 def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> list[str]:

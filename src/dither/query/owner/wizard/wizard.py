@@ -57,6 +57,7 @@ class Wizard:
         folder: of the policy, to which paths in it are relative; the current one unless said.
         read_data: whether the owner consents to a look at the first rows; False if she is to be asked.
         replies: of an earlier run, by the keys of their steps.
+        earlier: replies that were taken back in that run: each is the default of its step.
 
     Raises:
         DataError: there is no such source, or it is of no kind that is read.
@@ -85,11 +86,12 @@ class Wizard:
         folder: Path | None = None,
         read_data: bool = False,
         replies: Mapping[str, str] | None = None,
+        earlier: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = Path.cwd() if folder is None else folder
         self._read_data = read_data
         self._replies = dict(replies or {}) | ({} if source is None else {SOURCE: source})
-        self._earlier: dict[str, str] = {}  # what was replied before a way back
+        self._earlier = dict(earlier or {})  # what was replied before a way back
         self._sources: dict[str, DataSource] = {}
         self._given = source is not None
         if source is not None:  # refused here, not as a reply
@@ -105,6 +107,11 @@ class Wizard:
     def source(self) -> str | None:
         """The file or the address; None if it is not known yet."""
         return self._replies.get(SOURCE)
+
+    @property
+    def name(self) -> str:
+        """The name of the source: its policy and its ledger are called so unless somebody says otherwise."""
+        return self._position.said.name
 
     @property
     def number(self) -> int:
@@ -184,9 +191,11 @@ class Wizard:
         return {"step": step, "number": self.number, "total": self.total, "draft": self.draft()}
 
     def to_json(self) -> str:
-        """The replies, to be resumed from; without the consent to look at rows, which holds for one run."""
+        """The replies, also those taken back, to be resumed from; without the consent to look at rows, of one run alone."""
         kept = {key: text for key, text in self._replies.items() if key != LOOK}
-        return json.dumps({"version": STORED, "replies": kept}, ensure_ascii=False, indent=1)
+        earlier = {key: text for key, text in self._earlier.items() if key not in kept}
+        stored = {"version": STORED, "replies": kept, **({"earlier": earlier} if earlier else {})}
+        return json.dumps(stored, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, stored: str, *, folder: Path | None = None, read_data: bool = False) -> Wizard:
@@ -204,11 +213,14 @@ class Wizard:
             found: Any = json.loads(stored)
         except (ValueError, RecursionError) as error:
             raise DataError("replies", stored, "it is not JSON", BROKEN) from error
-        replies = found.get("replies") if isinstance(found, dict) and found.get("version") == STORED else None
-        if not isinstance(replies, dict) or not all(isinstance(text, str) for text in replies.values()):
+        right = isinstance(found, dict) and found.get("version") == STORED
+        replies: Any = found.get("replies") if right else None
+        earlier: Any = found.get("earlier", {}) if right else None
+        if not (_are_texts(replies) and _are_texts(earlier)):
             raise DataError("replies", stored, "it holds no replies of this version", BROKEN)
         rest = {key: text for key, text in replies.items() if key not in (LOOK, SOURCE)}
-        return cls(replies.get(SOURCE), folder=folder, read_data=read_data, replies=rest)
+        before = {key: text for key, text in earlier.items() if key != LOOK}
+        return cls(replies.get(SOURCE), folder=folder, read_data=read_data, replies=rest, earlier=before)
 
     # -- how replies are followed ----------------------------------------------------------------------------------------
 
@@ -246,3 +258,7 @@ class Wizard:
                 raise
         earlier = self._earlier.get(step.key)
         return Position(tuple(path), step if earlier is None else replace(step, default=earlier), said, "")
+
+
+def _are_texts(found: Any) -> bool:
+    return isinstance(found, dict) and all(isinstance(text, str) for text in found.values())

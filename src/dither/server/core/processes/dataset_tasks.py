@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,12 +23,15 @@ from dither.query.dataset import Dataset, open_without_rows
 from dither.query.dataset import open as open_dataset
 from dither.query.free_quote import FreeQuote
 from dither.query.owner.policy_diff import policy_diff
-from dither.query.policy.policy import read_policy
+from dither.query.policy.policy import Policy, read_policy
 from dither.query.quote import Quote
 from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_rows import sample_rows
 from dither.server.core.problems import Stage, problem_of, unavailable
+from dither.server.core.processes.budget_facts import budget_facts, share_facts
 from dither.server.core.processes.declared_facts import declared_facts
+from dither.server.core.processes.owner_facts import closed_facts, owner_facts
+from dither.server.core.processes.password_mask import masked
 from dither.server.core.processes.quote_facts import quote_facts, what_is_left
 from dither.server.core.token_shares import ShareTerms, read_grant, write_shares
 
@@ -65,8 +69,9 @@ class DatasetTasks:
         stage: Stage = "quote"
         try:
             dataset = self._opened(name)
-        except Exception:  # of its owner: she is told when the gateway starts
-            return {"problem": unavailable().facts()}
+        except Exception as error:  # of its owner: she is told when the gateway starts, and by the facts for owners
+            owner = message.get("task") == "owner_facts"
+            return {"done": closed_facts(error)} if owner else {"problem": unavailable().facts()}
         try:
             if message["task"] != "release":
                 return {"done": TASKS[message["task"]](dataset, message)}
@@ -80,7 +85,8 @@ class DatasetTasks:
                 stage = "release"
                 raise
         except Exception as error:
-            return {"problem": problem_of(error, stage, self._hidden.get(name, ())).facts()}
+            hidden = () if message["task"] == "policy_diff" else self._hidden.get(name, ())  # her own text is told back
+            return {"problem": problem_of(error, stage, hidden).facts()}
 
     def close(self) -> None:
         """Close the ledgers."""
@@ -129,21 +135,6 @@ def _released(made: Quote | Batch, message: Json) -> Json:
     return {"answer": answer.to_json(), **told}
 
 
-def _budget(dataset: Dataset, message: Json) -> Json:
-    whole = dataset.ledger.remaining()
-    found: Json = {"left": whole.percent, "used": whole.used, "words": whole.words(), "budget": str(whole.ceiling)}
-    try:
-        own = dataset.ledger.remaining(message["analyst"])
-    except DataError:
-        return found | {"share": None, "today": None}
-    share = {"left": own.percent, "used": own.used, "words": own.words(of="of your share"), "budget": str(own.ceiling)}
-    if message["daily"] is None:
-        return found | {"share": share, "today": None}
-    today = dataset.ledger.remaining_today(message["analyst"], Guarantee.from_json(message["daily"]))
-    told = {"left": today.percent, "used": today.used, "words": today.words(of="of today's portion")}
-    return found | {"share": share, "today": told | {"next": today.next_begins.isoformat()}}
-
-
 def _ledger(dataset: Dataset, message: Json) -> Json:
     """The last entries in words. Answers are not among them."""
     ledger, last = dataset.ledger, int(message["last"])
@@ -155,7 +146,8 @@ def _ledger(dataset: Dataset, message: Json) -> Json:
 
 def _verify(dataset: Dataset, _message: Json) -> Json:
     found = dataset.ledger.verify()
-    return {"ok": found.ok, "faults": list(found.faults), "entries": dataset.ledger.head.entries}
+    told = {"ok": found.ok, "faults": list(found.faults), "entries": found.entries}  # a ledger with faults has no head
+    return told | {"signed": found.signed, "witnessed": found.witnessed}
 
 
 def _grant(dataset: Dataset, message: Json) -> Json:
@@ -169,7 +161,9 @@ def _grant(dataset: Dataset, message: Json) -> Json:
     except ConflictError as error:  # the owner is told what her ledger holds
         raise DataError(error.where, error.came, error.why, error.instead) from None
     portion = None if grant.portion is None else grant.portion.to_json()
-    return {"portion": portion, "words": grant.words(message["role"])}
+    told = {"portion": portion, "words": grant.words(message["role"])}
+    cautions = {"first": grant.new and not grant.shared, "above_left": grant.new and grant.above_left}
+    return told | {"cautions": cautions | {"without_gaussian": grant.without_gaussian}}
 
 
 def _refusal(dataset: Dataset, message: Json) -> Json:
@@ -202,18 +196,38 @@ def _policy_diff(dataset: Dataset, message: Json) -> Json:
     """What another policy would change; only owners come here, and it is their text that is read."""
     try:
         stated = tomllib.loads(message["text"])
-        found = policy_diff(dataset.policy, read_policy(stated))
+        found = policy_diff(dataset.policy, _with_passwords(read_policy(stated), dataset.policy))
     except tomllib.TOMLDecodeError as error:
         raise DataError("policy", message["text"], f"it is not TOML: {error}", "what `dither policy init` writes") from None
+    except RecursionError:
+        raise DataError("policy", message["text"], "it is nested too deeply", "what `dither policy init` writes") from None
     except PolicyError as error:
         raise DataError(error.where, error.came, error.why, error.instead) from None
     return {**found.to_json(), "words": found.words}
 
 
+def _with_passwords(new: Policy, old: Policy) -> Policy:
+    """The new policy with the addresses of the old one, where they are the same but for passwords, which are not shown."""
+    if new.ledger is None or old.ledger is None:
+        return new
+    facts = new.ledger
+    if masked(facts.location) == masked(old.ledger.location):
+        facts = replace(facts, location=old.ledger.location)
+    if facts.witness is not None and masked(facts.witness) == masked(old.ledger.witness or ""):
+        facts = replace(facts, witness=old.ledger.witness)
+    return replace(new, ledger=facts)
+
+
+def _owner_facts(dataset: Dataset, message: Json) -> Json:
+    """Only owners come here."""
+    return owner_facts(dataset, Path(message["policy"]))
+
+
 TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "declared": _declared,
     "quote": _quote,
-    "budget": _budget,
+    "budget": budget_facts,
+    "shares": share_facts,
     "ledger": _ledger,
     "verify": _verify,
     "grant": _grant,
@@ -221,4 +235,5 @@ TASKS: dict[str, Callable[[Dataset, Json], Json]] = {
     "sample": _sample,
     "first_questions": _first_questions,
     "policy_diff": _policy_diff,
+    "owner_facts": _owner_facts,
 }

@@ -1,8 +1,8 @@
 """A process of the gateway that holds ledgers, and rows if it is a worker: `python -m ...process FD KIND`.
 
 A worker does one task at a time, within limits of memory and time that the kernel keeps: should the gateway be gone, the
-process ends by itself. The desk does several at a time. Nothing is written to standard output or error, and no core is
-dumped, since either could hold a row.
+process ends by itself. The desk does several at a time. The wizard, which has no ledger, works as a worker does. Nothing is
+written to standard output or error, and no core is dumped, since either could hold a row.
 """
 
 from __future__ import annotations
@@ -15,15 +15,26 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from dither.errors import DitherError, show
 from dither.query.engines.duckdb.scratch_folder import remove_left
 from dither.server.core.processes.dataset_tasks import DatasetTasks
 from dither.server.core.processes.frames import receive, send
+from dither.server.core.processes.wizard_tasks import WizardTasks
 
 DESK_THREADS = 4
 GRACE = 5  # seconds that a worker has beyond its time, before the kernel ends it
+
+
+class Tasks(Protocol):
+    """What a process does."""
+
+    def done(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The reply to a message."""
+
+    def close(self) -> None:
+        """Close what is open."""
 
 
 def main(number: int, kind: str) -> None:
@@ -31,14 +42,13 @@ def main(number: int, kind: str) -> None:
     connection = Connection(number)
     _quiet()
     facts = receive(connection)
-    if kind == "worker" and facts["memory_mb"]:
+    if kind != "desk" and facts["memory_mb"]:
         size = int(facts["memory_mb"]) * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
     if kind == "worker":
         remove_left()  # copies of rows that a worker left behind which was killed
-    policies = {name: Path(path) for name, path in facts["policies"].items()}
     try:
-        tasks = DatasetTasks(policies, rows=kind == "worker", strict=facts["strict"])
+        tasks = _tasks(kind, facts)
     except DitherError as error:
         texts = (error.where, show(error.came), error.why, error.instead)
         send(connection, {"ready": False, "error": type(error).__name__, "texts": texts})
@@ -47,14 +57,21 @@ def main(number: int, kind: str) -> None:
         _load()
     send(connection, {"ready": True})
     try:
-        if kind == "worker":
-            _one_at_a_time(connection, tasks)
-        else:
+        if kind == "desk":
             _several(connection, tasks)
+        else:
+            _one_at_a_time(connection, tasks, facts["idle"] or None)
     except (EOFError, OSError):
         pass
     finally:
         tasks.close()
+
+
+def _tasks(kind: str, facts: dict[str, Any]) -> Tasks:
+    if kind == "wizard":
+        return WizardTasks(Path(facts["folder"]))
+    policies = {name: Path(path) for name, path in facts["policies"].items()}
+    return DatasetTasks(policies, rows=kind == "worker", strict=facts["strict"])
 
 
 def _quiet() -> None:
@@ -74,8 +91,8 @@ def _load() -> None:
     duckdb.connect(":memory:").close()
 
 
-def _one_at_a_time(connection: Connection, tasks: DatasetTasks) -> None:
-    while True:
+def _one_at_a_time(connection: Connection, tasks: Tasks, idle: float | None) -> None:
+    while connection.poll(idle):
         message = receive(connection)
         signal.setitimer(signal.ITIMER_REAL, float(message["seconds"]) + GRACE)  # SIGALRM ends the process
         reply = tasks.done(message)
@@ -83,7 +100,7 @@ def _one_at_a_time(connection: Connection, tasks: DatasetTasks) -> None:
         send(connection, {"id": message["id"], **reply})
 
 
-def _several(connection: Connection, tasks: DatasetTasks) -> None:
+def _several(connection: Connection, tasks: Tasks) -> None:
     lock = Lock()
 
     def work(message: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ SECRETS = ("DITHER_TOKEN",)  # of the environment, which no child needs
 START = 60.0  # seconds in which a process must be ready
 ENDED = 5.0  # seconds that a process has to end by itself
 Json = dict[str, Any]
-Kind = Literal["desk", "worker"]
+Kind = Literal["desk", "worker", "wizard"]
 
 
 class Ended(Exception):  # noqa: N818 - it is what happened
@@ -40,6 +40,8 @@ class ProcessHandle:
         memory_mb: int = 0,
         program: Sequence[str] = PROGRAM,
         strict: bool = True,  # else a dataset that cannot be opened stops none of the others
+        folder: Path | None = None,  # of files without a policy: of the wizard alone
+        idle: float = 0.0,  # seconds without a message after which it ends by itself; 0: never
     ) -> None:
         ours, theirs = pair()
         environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
@@ -52,7 +54,8 @@ class ProcessHandle:
         self.pid, self._connection = self._process.pid, ours
         self._lock, self._waiting, self._count, self._gone = threading.Lock(), dict[int, Future[Json]](), 0, False
         told = {name: str(path) for name, path in policies.items()}
-        send(ours, {"policies": told, "memory_mb": memory_mb, "strict": strict})
+        facts = {"policies": told, "memory_mb": memory_mb, "strict": strict}
+        send(ours, facts | {"folder": None if folder is None else str(folder), "idle": idle})
         self._must_be_ready()
         threading.Thread(target=self._read, name=f"dither-{kind}", daemon=True).start()
 

@@ -6,6 +6,7 @@ import re
 from typing import Annotated
 
 from dither.extras import needs
+from dither.server.core.gateway import PAGE
 from dither.server.core.questions import Asked
 from dither.server.http.authentication import CallerOf, GatewayOf
 from dither.server.http.documents import answered, documented
@@ -51,13 +52,15 @@ def asked_of(body: QueryRequest) -> Asked | str:
 
 @routes.post("/v1/quotes", **documented("quote", QuoteRequest))
 async def make_quote(
+    request: Request,
     gateway: GatewayOf,
     caller: CallerOf,
     _: Nothing,
     body: Annotated[QuoteRequest, Depends(body_of(QuoteRequest))],
 ) -> Response:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
-    return json_reply(await gateway.quote(caller, body.asked()))
+    door = "http" if "authorization" in request.headers else PAGE  # who has no token in the request has a cookie
+    return json_reply(await gateway.quote(caller, body.asked(), door=door))
 
 
 @routes.post("/v1/queries", **answered(QueryRequest))
