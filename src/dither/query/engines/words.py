@@ -42,6 +42,7 @@ class Words:
     }  # fmt: skip
     wide_type: ClassVar[str] = "NUMERIC(38)"
     salt: ClassVar[str] = "0"  # as the run of a SELECT knows it
+    weighs_totals: ClassVar[bool] = False  # whether weights are put on totals of people in groups, not on their rows
 
     def __init__(self, *, cuts: bool = False, lists: KeyLists | None = None) -> None:
         self._cuts, self._lists = cuts, lists
@@ -188,8 +189,7 @@ class Words:
         return f"({sql} + {interval})"
 
     def difference(self, unit: Unit, start: str, end: str) -> str:
-        """How many starts of a unit lie between two times of the years 1 to 9999: differences of whole numbers, which fit
-        into 64 bits, and of seconds since 1970, which are whole and below 2^53."""
+        """How many starts of a unit lie between two times of the years 1 to 9999: of whole numbers, which fit 64 bits."""
         if unit == "day":
             first, last = (self.cast(sql, self.types[Type.DATE]) for sql in (start, end))
             return self.narrow(f"({last} - {first})")

@@ -52,6 +52,7 @@ class SparkWords(Words):
     }  # fmt: skip
     wide_type = "DECIMAL(38, 0)"
     salt: ClassVar[str] = ":salt"  # a parameter of the statement
+    weighs_totals: ClassVar[bool] = True  # rows are not sent to where their person's weight is
 
     def name(self, text: str) -> str:
         """Inside backticks only a backtick means anything."""
