@@ -28,7 +28,7 @@ from dither.query.policy.column import Key, Type
 from dither.query.sources import sql_quotes
 
 WHOLE = "0|-?[1-9][0-9]*"  # the one spelling of a whole number
-LARGEST = 2**63
+LARGEST, SMALL = 2**63, 2**23  # fewer than 2^40 small numbers add up to less than the largest
 LARGE = 2.0**100  # the largest and, turned over, the smallest number that arithmetic gets from a cell
 SECONDS: dict[Unit, int] = {"hour": 3600, "minute": 60, "second": 1}
 
@@ -42,7 +42,7 @@ class Words:
     }  # fmt: skip
     wide_type: ClassVar[str] = "NUMERIC(38)"
     salt: ClassVar[str] = "0"  # as the run of a SELECT knows it
-    weighs_totals: ClassVar[bool] = False  # whether weights are put on totals of people in groups, not on their rows
+    distributed: ClassVar[bool] = False  # whether rows are on many machines: totals are sent about, not rows
 
     def __init__(self, *, cuts: bool = False, lists: KeyLists | None = None) -> None:
         self._cuts, self._lists = cuts, lists
@@ -270,8 +270,8 @@ class Words:
         """A sum of whole numbers, wide: as many rows as there are cannot overflow it; NULL of none."""
         return f"sum({self.wide(sql)})"
 
-    def narrow_total(self, sql: str, over: str = "") -> str:
-        """The same of whole numbers of 64 bits, which some engines add up faster; `over` makes a window of it."""
+    def narrow_total(self, sql: str, over: str = "", most: int | None = None) -> str:
+        """The same of whole numbers of 64 bits, at most so large, if known; some are faster at it. `over`: as a window."""
         return f"{self.total(sql)}{over}"
 
     def collected(self, sql: str) -> str:

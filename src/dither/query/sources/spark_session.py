@@ -75,6 +75,9 @@ def own_session(given: SparkSession) -> SparkSession:
     Raises:
         DataError: It is stopped, of another version, or a setting does not hold.
     """
+    if type(given).__module__.startswith("pyspark.sql.connect"):
+        why = "it is a session of Spark Connect, and no test here has read by one"
+        raise DataError("spark", "Spark Connect", why, "a session of Spark itself: SparkSession.builder.master(...)")
     try:
         found = given.newSession()
         version = str(found.version)

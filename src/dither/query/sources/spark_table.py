@@ -22,7 +22,7 @@ from dither.query.policy.column import Type
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, Schema, unique
 from dither.query.sources.source import Source
-from dither.query.sources.spark_session import own_session
+from dither.query.sources.spark_session import SparkSessionLike, own_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -187,8 +187,9 @@ def held(stored: str) -> Held:
     return Held(STORED.get(stored), stored)
 
 
-def spark_source(stated: str, where: str, session: SparkSession | None) -> SparkSource:
+def spark_source(stated: str, where: str, given: SparkSessionLike | None) -> SparkSource:
     """The source that an address names, read by a session."""
+    session: Any = given
     if session is None:
         why = "its rows are read by Spark, and no session of Spark's was given"
         raise DataError(where, stated, why, "dither.open('policy.toml', spark=session)")

@@ -142,7 +142,7 @@ class NarrowQuotients(SparkWords):
 class NarrowSums(SparkWords):
     """Sums of 64 bits."""
 
-    def narrow_total(self, sql, over=""):
+    def narrow_total(self, sql, over="", most=None):
         return f"sum({sql}){over}"
 
 
@@ -161,7 +161,7 @@ def test_a_wrong_engine_is_found(session, load):
     """The suite itself finds a wrong sum."""
 
     class Broken(SparkWords):
-        def narrow_total(self, sql, over=""):
+        def narrow_total(self, sql, over="", most=None):
             return super().narrow_total(f"({sql} + 1)", over)
 
     class Engine(SparkEngine):

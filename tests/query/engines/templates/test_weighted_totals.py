@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from dither.query.engines.duckdb.words import DuckDBWords
 from dither.query.engines.templates import totals
 from dither.query.engines.templates.totals import totals_sql
@@ -22,7 +24,7 @@ class Rows(DuckDBWords):
 class Totals(Rows):
     """Totals are weighed."""
 
-    weighs_totals = True
+    distributed = True
 
 
 def differences(rng: random.Random, count: int) -> int:
@@ -43,8 +45,9 @@ def test_both_forms_give_the_same():
     assert differences(random.Random(1), examples(20, 200)) == 0
 
 
-def test_products_that_do_not_fit_are_wide(monkeypatch):
-    monkeypatch.setattr(totals, "LARGEST", 0)
+@pytest.mark.parametrize(("name", "value"), [("LARGEST", 0), ("SMALL", 0)])
+def test_what_does_not_fit_is_wide(monkeypatch, name, value):
+    monkeypatch.setattr(totals, name, value)
     assert differences(random.Random(2), 5) == 0
 
 

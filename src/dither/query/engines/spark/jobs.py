@@ -1,13 +1,12 @@
 """The jobs of a release on Spark, as a group: how far they are, and how they are stopped.
 
-A tag of the session would do both, but a session of Spark in this process knows the tags of one thread alone, and Ctrl-C
-comes to another. On Spark Connect there is no context to ask, and tags are known to all threads.
+A tag of the session would do both, but a session knows the tags of one thread alone, and Ctrl-C comes to another.
 """
 
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,30 +16,18 @@ class Jobs:
     """Jobs of one release."""
 
     def __init__(self, session: SparkSession) -> None:
-        self._session, self._name = session, f"dither-{secrets.token_hex(16)}"
-        try:
-            self._context: Any = session.sparkContext
-        except Exception:  # Spark Connect has none
-            self._context = None
+        self._context, self._name = session.sparkContext, f"dither-{secrets.token_hex(16)}"
 
     def begin(self) -> None:
         """What this thread asks for from now on is of the group."""
-        if self._context is None:
-            self._session.addTag(self._name)
-        else:
-            self._context.setJobGroup(self._name, "a release of dither", interruptOnCancel=False)
+        self._context.setJobGroup(self._name, "a release of dither", interruptOnCancel=False)
 
     def stop(self) -> None:
         """End those that run."""
-        if self._context is None:
-            self._session.interruptTag(self._name)
-        else:
-            self._context.cancelJobGroup(self._name)
+        self._context.cancelJobGroup(self._name)
 
     def progress(self) -> float:
         """The share of tasks that are done, of those that are known by now."""
-        if self._context is None:
-            return 0.0
         tracker, done, known = self._context.statusTracker(), 0, 0
         for job in tracker.getJobIdsForGroup(self._name):
             found = tracker.getJobInfo(job)

@@ -8,7 +8,8 @@ word. A sum of whole numbers is one of 64 bits, which fails where it overflows.
 Theorem (sums). Of fewer than 2^40 whole numbers x of 64 bits, `narrow_total` is the sum, and nothing overflows.
 Legend. h = x >> 44, m = (x >> 22) mod 2^22, l = x mod 2^22.
 Proof. x = h 2^44 + m 2^22 + l, also where x is negative: shifts round down. |h| <= 2^19, and m and l are below 2^22, so that
-their sums are below 2^62: they fit into 64 bits. What is added up in the end is below 2^103 < 10^38.
+their sums are below 2^62: they fit into 64 bits. What is added up in the end is below 2^103 < 10^38. Where all |x| are below
+2^23, their own sum is below 2^63.
 
 Theorem (quotients). For whole numbers a, b > 0 below 10^38 in size with |a / b| < 10^32, `divide_wide` is a / b without its
 fraction.
@@ -27,7 +28,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import ClassVar
 
 from dither.query.engines.key_lists import KeyList
-from dither.query.engines.words import LARGEST, SECONDS, Words
+from dither.query.engines.words import LARGEST, SECONDS, SMALL, Words
 from dither.query.plan.calendar_periods import Period, Unit
 from dither.query.plan.expressions import Part
 from dither.query.plan.functions import Spelling
@@ -52,7 +53,7 @@ class SparkWords(Words):
     }  # fmt: skip
     wide_type = "DECIMAL(38, 0)"
     salt: ClassVar[str] = ":salt"  # a parameter of the statement
-    weighs_totals: ClassVar[bool] = True  # rows are not sent to where their person's weight is
+    distributed: ClassVar[bool] = True
 
     def name(self, text: str) -> str:
         """Inside backticks only a backtick means anything."""
@@ -146,8 +147,10 @@ class SparkWords(Words):
         of, divisor = self.wide(sql), self.wide(by)
         return self.wide(f"(({of} - {of} % {divisor}) / {divisor})")
 
-    def narrow_total(self, sql: str, over: str = "") -> str:
-        """In three parts of 64 bits, far faster than decimals. NULL of none."""
+    def narrow_total(self, sql: str, over: str = "", most: int | None = None) -> str:
+        """In three parts of 64 bits, far faster than decimals; in one, where that is known to do. NULL of none."""
+        if most is not None and most < SMALL:
+            return f"sum({sql}){over}"
         mask = 2**LOW - 1
         parts = [f"shiftright({sql}, {2 * LOW})", f"(shiftright({sql}, {LOW}) & {mask})", f"({sql} & {mask})"]
         high, middle, low = (f"sum({part}){over}" for part in parts)

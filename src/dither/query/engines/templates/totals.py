@@ -32,7 +32,7 @@ from dither.query.engines.templates.clip import clipped
 from dither.query.engines.templates.counters import LARGEST, holds_integers
 from dither.query.engines.templates.people_rows import Shape, group_totals, or_zero, rows_of_people, totals_of_people
 from dither.query.engines.templates.people_sizes import by_groups, by_rows, by_sums, by_values
-from dither.query.engines.words import Words
+from dither.query.engines.words import SMALL, Words
 from dither.query.plan.question import Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
@@ -127,7 +127,7 @@ def _declared(shape: Shape, grouped: str) -> str:
 
 def _weighted(shape: Shape, bounding: Weights, rows: str, salt: int | str) -> str:
     words = shape.words
-    if words.weighs_totals:
+    if words.distributed:
         return _weighted_totals(shape, bounding, rows)
     most, finest = bounding.most * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
@@ -142,10 +142,23 @@ def _weighted(shape: Shape, bounding: Weights, rows: str, salt: int | str) -> st
 
 
 def _weighted_totals(shape: Shape, bounding: Weights, rows: str) -> str:
-    """The same whole numbers from the totals of each person in each group: no row is joined with anything."""
+    """The same whole numbers from the totals of each person in each group: no row is joined with anything.
+
+    Where her counts and sums are proved to fit into 64 bits, also times her weight, they are weighed, and counters follow
+    from what is added up; otherwise her counters are, which are wide.
+    """
     words = shape.words
     most, finest = bounding.most * bounding.resolution, bounding.resolution
     weight = words.least([words.integer(finest), words.divide(words.integer(most), "sum(n) OVER (PARTITION BY p)")])
+    count, total = (or_zero(words.narrow_total(f"({words.name(of)} * w)")) for of in ("count of {}", "sum of {}"))
+    added, sums = shape.all_measured(or_zero(words.narrow_total("(n * w)")), count, total), _reaches(shape)
+    used = {sql: reach for sql, reach in sums.items() if words.name(f"sum of {sql}") in " ".join(added)}
+    if all(reach < SMALL and reach * most < LARGEST for reach in (1, *used.values())):
+        mine = [f"count({sql}) AS {words.name(f'count of {sql}')}" for sql in sums if "*" not in sql]
+        for sql, reach in used.items():
+            mine.append(f"{words.narrow(or_zero(words.narrow_total(sql, most=reach)))} AS {words.name(f'sum of {sql}')}")
+        weights = f"SELECT *, {words.narrow(weight)} AS w FROM ({totals_of_people(shape, rows, mine)}) AS mine"
+        return group_totals(shape.keys, added, f"({weights}) AS weighed")
     weights = f"SELECT *, {words.narrow(weight)} AS w FROM ({totals_of_people(shape, rows)}) AS mine"
     # |w t| is at most the claim; where that fits, so does the product
     fits = all(bounding.l1(family) < LARGEST for family in shape.families)
@@ -154,6 +167,16 @@ def _weighted_totals(shape: Shape, bounding: Weights, rows: str) -> str:
     ]
     named = [f"{words.wide(or_zero(one))} AS {total}" for one, total in zip(added, shape.totals, strict=True)]
     return group_totals(shape.keys, named, f"({weights}) AS weighed")
+
+
+def _reaches(shape: Shape) -> dict[str, int]:
+    """What may be added up of a row, each with the largest size of it: x and y, their squares and their product."""
+    found = dict[str, int]()
+    for place, column in enumerate(shape.columns):
+        axes = [(f"{axis}{place}", of.reach) for axis, of in zip("xy", column.axes, strict=False)]
+        found |= dict(axes)
+        found |= {f"({one} * {other})": a * b for at, (one, a) in enumerate(axes) for other, b in axes[at:]}
+    return found
 
 
 def _clipped(shape: Shape, bounding: Clip | ClipSum, rows: str, salt: int | str) -> str:
