@@ -31,8 +31,8 @@ class Side(ABC):
 
     name = ""
     median = True  # whether it has MEDIAN
-    limits: ClassVar[Mapping[str, float]] = {}  # how many times the plain query a way may take, where that is the engine's own
-    runs = 0  # turns, where that is the engine's own
+    limits: ClassVar[Mapping[str, float]] = {}  # how many times the plain query a way may take, on this engine
+    runs = 0  # turns, if not as many as on others
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._ledgers = folder, 0
