@@ -180,6 +180,20 @@ def test_differences_are_those_of_the_library():
     assert facts.chart.startswith("<svg")
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        *[(-9.0, -1.0, "differ"), (1.0, 9.0, "differ"), (None, -1.0, "differ"), (1.0, None, "differ")],
+        *[(-1.0, 9.0, "perhaps"), (0.0, 9.0, "perhaps"), (-9.0, 0.0, "perhaps"), (None, 1.0, "perhaps")],
+        (None, None, "perhaps"),
+    ],
+)
+def test_what_an_interval_says_of_zero(low: float | None, high: float | None, verdict: str):
+    first, zero = changed(n=[5.0], n_low=[low], n_high=[high]), changed(n=[0.0], n_low=[0.0], n_high=[0.0])
+    facts = difference_facts(question(first), question(replace(zero, sql="SELECT 0 AS n")), ADDRESS)
+    assert [pair.verdict for pair in facts.pairs] == [verdict]
+
+
 def test_an_answer_is_the_same_as_itself():
     counts = question(answers()["counts"])
     assert {pair.verdict for pair in difference_facts(counts, counts, ADDRESS).pairs} == {"equal"}

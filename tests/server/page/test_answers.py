@@ -20,6 +20,7 @@ import pytest
 import dither
 from dither.server.app import create_app
 from dither.server.core.gateway import Gateway
+from dither.server.core.problems import failed
 from dither.server.page.answer_facts import answer_facts
 from dither.server.page.facts.stored_facts import COUNT, split_page
 from dither.server.page.routes.answers import file_name
@@ -121,6 +122,23 @@ def test_a_free_answer_is_shown_by_the_id_of_its_question(gateway: Gateway, visi
     assert visitor.get(f"/answers/{asked.id}").status_code == 404
 
 
+def test_a_question_that_is_not_answered_has_a_way_on(gateway: Gateway, visitor: Visitor, kept: dict[str, str]):
+    asked = gateway.questions.add(caller(gateway, "ana"), count("age > 3"), None)
+    reply = visitor.get(f"/answers/{asked.id}")
+    assert (reply.status_code, reply.headers["location"]) == (303, f"/ask?question={asked.id}#answer")
+    for path in (f"/answers/{asked.id}/export/csv", f"/answers/compare?a={asked.id}&b={kept['counts']}"):
+        assert "computed now" in page(visitor, path, 409).text
+    asked.problem = failed("a-1")
+    asked.end("failed")
+    gateway.questions.ended(asked)
+    for path in (
+        f"/answers/{asked.id}",
+        f"/answers/{asked.id}/export/csv",
+        f"/answers/compare?a={asked.id}&b={kept['counts']}",
+    ):
+        assert "a-1" in page(visitor, path, 500).text
+
+
 def test_what_the_guarantee_does_not_cover_is_told(gateway: Gateway, visitor: Visitor):
     answer = replace(answers()["number"], unprotected=f"the keys of ward {MARKUP}")  # type: ignore[type-var]
     found = page(visitor, f"/answers/{keep(gateway, answer)}")
@@ -217,7 +235,6 @@ def test_nothing_stored_and_nothing_found_have_words(tmp_path: Path, visitor: Vi
     [
         "q=a",
         "words=a&words=b",
-        "before=",
         "before=x",
         "before=-1",
         "before=1e3",

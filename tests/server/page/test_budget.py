@@ -75,6 +75,7 @@ def test_what_is_left_is_counted_in_questions_like_the_last(gateway: Gateway, vi
     assert f"About {quote['left']} more questions like your last one." in found.text
     assert "About 29 more questions like your last one." in found.text  # of the whole
     assert "SELECT COUNT(*) AS n FROM visits WHERE age > 1" in found.text
+    assert "You have paid for no stored question yet" in page(visitor, "olga", "/budget?dataset=shares").text  # ana has
     for condition in (3, 4, 5):
         run(finished(gateway, who, count(f"age > {condition}", "shares")))
     assert "About 1 more question like your last one." in page(visitor, "ana").text

@@ -58,7 +58,8 @@ def folder(served: Gateway) -> Path:
 
 
 @pytest.fixture
-def owner(served: Gateway) -> Owner:
+def owner(served: Gateway, folder: Path) -> Owner:
+    """Somebody before that file."""
     visitor = Visitor(served)
     visitor.add("olga", "owner")
     visitor.enter("olga")

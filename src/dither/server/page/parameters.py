@@ -13,25 +13,27 @@ with needs("dither[server]"):
 LONGEST = 1000  # characters of a parameter
 
 
-def parameters_of(request: Request, *names: str) -> dict[str, str]:
+def parameters_of(request: Request, *names: str, repeated: str = "") -> dict[str, str]:
     """The parameters of an address, by name; those that are empty are left out, as a form without script sends them.
 
     Args:
         request: of a page.
         names: that the page knows.
+        repeated: one that may stand several times; it is left to whoever asks for it.
 
     Raises:
         Problem: one is not known, stands twice, or is too long.
     """
     found: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
-        if name not in names:
+        if name not in names and (not repeated or name != repeated):
             raise refused(name[:100], "nothing of that name is known here", ", ".join(names) or "no parameter")
         if name in found:
             raise refused(name, "it stands twice in the address", "each parameter once")
         if len(value) > LONGEST:
             raise refused(name, "it is too long", "a shorter text")
-        found[name] = value
+        if name in names:
+            found[name] = value
     return {name: value for name, value in found.items() if value}
 
 

@@ -23,8 +23,8 @@ from dither.server.page.answer_facts import answer_facts
 from dither.server.page.caller import PageCaller
 from dither.server.page.difference_facts import difference_facts
 from dither.server.page.facts.gateway_address import gateway_address
-from dither.server.page.facts.parameters import read_parameters
 from dither.server.page.facts.stored_facts import COUNT, split_page, stored_facts
+from dither.server.page.parameters import parameters_of
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
 
@@ -45,8 +45,8 @@ SVG = "image/svg+xml"
 @routes.get("/answers")
 async def answers(request: Request, gateway: GatewayOf, caller: PageCaller) -> Response:
     """Everybody's stored answers, the newest first, or those with the words."""
-    asked = {name: values[0] for name, values in read_parameters(request, "words", "dataset", "before").items()}
-    words, dataset = asked.get("words", ""), asked.get("dataset") or None
+    asked = parameters_of(request, "words", "dataset", "before")
+    words, dataset = asked.get("words", ""), asked.get("dataset")
     before = _time(asked["before"]) if "before" in asked else None
     found = await gateway.answers(caller, dataset=dataset, words=words, before=before, count=COUNT + 1)
     shown, earlier = split_page(found)
@@ -69,14 +69,13 @@ async def answers(request: Request, gateway: GatewayOf, caller: PageCaller) -> R
 @routes.get("/answers/compare")
 async def compare(request: Request, gateway: GatewayOf, caller: PageCaller) -> Response:
     """Two answers and their differences; a list sends those that were marked as `pick`."""
-    asked = read_parameters(request, "a", "b", repeated="pick")
-    picked = asked.get("pick", [])
-    if "pick" in asked and len(picked) == 2 and not asked.keys() & {"a", "b"}:
+    asked = parameters_of(request, "a", "b", repeated="pick")
+    picked = request.query_params.getlist("pick")
+    if len(picked) == 2 and not asked:
         return RedirectResponse(f"/answers/compare?{urlencode({'a': picked[0], 'b': picked[1]})}", 303)
-    if asked.keys() != {"a", "b"}:
-        count = len(picked) + sum(name in asked for name in ("a", "b"))
-        return page_reply(caller, "compare.html", status=422, picked=count, difference=None)
-    first, second = [await _answered(gateway, caller, asked[name][0]) for name in ("a", "b")]
+    if picked or len(asked) < 2:
+        return page_reply(caller, "compare.html", status=422, picked=len(picked) + len(asked), difference=None)
+    first, second = [await _answered(gateway, caller, asked[name]) for name in ("a", "b")]
     facts = await asyncio.to_thread(difference_facts, first, second, gateway_address(request, gateway.config))
     return page_reply(caller, "compare.html", picked=2, difference=facts)
 
@@ -84,7 +83,7 @@ async def compare(request: Request, gateway: GatewayOf, caller: PageCaller) -> R
 @routes.get("/answers/{id}")
 async def answer(request: Request, gateway: GatewayOf, caller: PageCaller, which: Id) -> Response:
     """One answer, by the name of its receipt; or by the id of a question of the caller's own."""
-    read_parameters(request)
+    parameters_of(request)
     question = await _found(gateway, caller, which)
     if not question.ended.is_set():
         return RedirectResponse(f"/ask?{urlencode({'question': question.id})}#answer", 303)
@@ -95,7 +94,7 @@ async def answer(request: Request, gateway: GatewayOf, caller: PageCaller, which
 @routes.get("/answers/{id}/export/{form}")
 async def export(request: Request, gateway: GatewayOf, caller: PageCaller, which: Id, form: str) -> Response:
     """An answer as a file: the bytes that the API gives."""
-    read_parameters(request)
+    parameters_of(request)
     if form not in ENDINGS:
         raise absent()
     question = await _answered(gateway, caller, which)

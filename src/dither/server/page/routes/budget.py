@@ -6,7 +6,7 @@ from dither.extras import needs
 from dither.server.http.authentication import GatewayOf
 from dither.server.page.caller import PageCaller
 from dither.server.page.facts.budget_facts import budget_facts
-from dither.server.page.facts.parameters import read_parameters
+from dither.server.page.parameters import parameters_of
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
 
@@ -21,8 +21,8 @@ routes = APIRouter(route_class=PageRoute, include_in_schema=False)
 @routes.get("/budget")
 async def budget(request: Request, gateway: GatewayOf, caller: PageCaller) -> Response:
     """The budgets of all datasets of the caller, or of one."""
-    asked = read_parameters(request, "dataset")
+    asked = parameters_of(request, "dataset")
     names = gateway.dataset_names(caller)
     if "dataset" in asked:
-        names = [(await gateway.dataset(caller, asked["dataset"][0]))["name"]]  # absent where it is not the caller's
+        names = [(await gateway.dataset(caller, asked["dataset"]))["name"]]  # absent where it is not the caller's
     return page_reply(caller, "budget.html", budgets=[await budget_facts(gateway, caller, name) for name in names])

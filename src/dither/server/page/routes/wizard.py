@@ -16,6 +16,7 @@ from dither.server.core.problems import Problem
 from dither.server.http.authentication import GatewayOf
 from dither.server.http.refusals import refused
 from dither.server.page.caller import Form, FormOf, PageCaller
+from dither.server.page.parameters import parameters_of
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
 from dither.server.page.wizard_facts import next_steps, reply_field, size_words
@@ -36,8 +37,7 @@ AGAIN = ("refused", "unavailable", "busy")  # kinds of problems after which the 
 @routes.get(ADDRESS)
 async def choose(request: Request, gateway: GatewayOf, caller: PageCaller) -> Response:
     """The files for which a policy can be made."""
-    for name in request.query_params:
-        raise refused(name[:100], "this page takes nothing from its address", ADDRESS)
+    parameters_of(request)
     return await _list(gateway, caller)
 
 
