@@ -16,7 +16,7 @@ from tests.server.page.browser import Profile, launched
 from tests.server.page.demo_process import demo_process
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "pictures"
-DESK, PHONE = {"width": 1000, "height": 720}, {"width": 360, "height": 720}
+DESK, PHONE = {"width": 1200, "height": 860}, {"width": 360, "height": 640}
 MOST_BYTES = 120_000
 
 
@@ -44,23 +44,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, launched("--force-color-profile=srgb") as browser:
         os.environ["DITHER_HOME"] = home
         with demo_process() as (where, (analyst, owner)):
-            light = Profile(browser, where, viewport=DESK, color_scheme="light")
+            light = Profile(browser, where, viewport=DESK, device_scale_factor=0.75, color_scheme="light")
             page = entered(light, analyst)
             kept(page, "ask")
             page.get_by_role("button", name=re.compile("^Ask:")).click()
             expect(page.get_by_role("region", name="Answer", exact=True)).to_be_visible()
             kept(page, "answer", "#answer")
-            dark = Profile(browser, where, viewport=DESK, color_scheme="dark")
+            dark = Profile(browser, where, viewport=DESK, device_scale_factor=0.75, color_scheme="dark")
             kept(entered(dark, analyst), "ask-dark")
             phone = Profile(browser, where, viewport=PHONE, color_scheme="light")
-            kept(entered(phone, analyst), "phone", "form#ask")
-            page = entered(Profile(browser, where, viewport=DESK, color_scheme="light"), owner)
+            kept(entered(phone, analyst), "phone", "fieldset.price")
+            page = entered(Profile(browser, where, viewport=DESK, device_scale_factor=0.75, color_scheme="light"), owner)
             page.goto("/people")
             kept(page, "people")
             page.goto("/data/new")
             page.get_by_role("button", name=re.compile("^Make a policy for")).first.click()
-            for _ in range(3):
-                page.get_by_role("button", name="Next").click()
+            for reply in (None, "yes"):
+                if reply is not None:
+                    page.get_by_role("radio", name=reply, exact=True).check()
+                with page.expect_navigation():
+                    page.get_by_role("button", name="Next").click()
             kept(page, "wizard")
 
 
