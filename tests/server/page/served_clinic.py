@@ -34,7 +34,8 @@ from tests.server.gateways import write_clinic
 GATEWAY = """\
 version = 1
 database = "gateway.db"
-{server}
+[server]
+new_data = "incoming"
 [limits]
 quotes_per_second = 1e5
 queries_per_second = 1e5
@@ -162,7 +163,7 @@ class ServedClinic:
 
 
 @contextmanager
-def served_clinic(folder: Path, *, server: str = "", **facts: Any) -> Iterator[ServedClinic]:
+def served_clinic(folder: Path, **facts: Any) -> Iterator[ServedClinic]:
     """Start it in a folder; `facts` are those of the harness program (`tests/server/replayed_process.py`)."""
     policies = {
         "clinic": write_demo(folder / "clinic"),
@@ -170,10 +171,12 @@ def served_clinic(folder: Path, *, server: str = "", **facts: Any) -> Iterator[S
         "people": write_clinic(folder / "people", "people", budget='epsilon = "20"'),
         "small": write_clinic(folder / "small", "small", budget='epsilon = "0.15"'),
     }
+    (folder / "incoming").mkdir()
+    (folder / "incoming" / "stays.csv").write_text("patient,ward,days\n1,A,3\n2,B,5\n", "utf-8")
     once = folder / "once"
     once.mkdir()
     datasets = [f"[datasets.{name}]\npolicy = {json.dumps(str(path))}\n" for name, path in policies.items()]
-    (folder / "gateway.toml").write_text(GATEWAY.format(server=server) + "\n".join(datasets), "utf-8")
+    (folder / "gateway.toml").write_text(GATEWAY + "\n".join(datasets), "utf-8")
     events = [[KILL, "read", "kill"], [SLOW, "read", f"wait {folder / GO_ON}"]]
     facts = {"seed": 22, "lease": 1, "home": os.environ["DITHER_HOME"], "events": events, "once": str(once)} | facts
     with (folder / "log").open("w") as log, served(folder / "gateway.toml", log, **facts) as found:

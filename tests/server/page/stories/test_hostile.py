@@ -48,7 +48,8 @@ def test_attacks_in_names_and_keys_stay_text_on_every_page(profile, site):
             assert shown.evaluate(PARSED, text) == []
             shown.close()
     for path in (
-        f"/answers/{receipt}", "/answers?dataset=hostile", "/answers?words=pwned", f"/answers/compare?a={receipt}&b={receipt}",
+        f"/answers/{receipt}", f"/answers/compare?a={receipt}&b={receipt}", "/answers?dataset=hostile",
+        "/answers?words=pwned",
         "/budget", "/data", "/data/new", "/people", "/history?dataset=hostile", "/policy?dataset=hostile",
     ):  # fmt: skip
         page.goto(path)

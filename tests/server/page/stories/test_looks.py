@@ -1,4 +1,4 @@
-"""Every page as it looks: axe finds nothing, light and dark; nothing is wider than a phone; nothing moves for who asks so."""
+"""Every page as it looks: axe finds nothing, light and dark; nothing is wider than a phone; nothing moves without need."""
 
 from __future__ import annotations
 
@@ -59,6 +59,12 @@ def every_page(who, site):
     page.get_by_role("button", name="Create the token").click()
     expect(page.get_by_role("heading", name="The token is made")).to_be_visible()
     yield "token", page
+    page.goto("/data/new")
+    page.get_by_role("button", name="Make a policy for stays.csv").click()
+    expect(page.get_by_role("button", name="Next")).to_be_visible()
+    yield "wizard", page
+    page.get_by_role("button", name="Next").click()
+    yield "wizard, second step", page
     page.goto("/login")
     yield "login", page
 
