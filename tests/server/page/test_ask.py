@@ -58,6 +58,11 @@ def test_an_answer_is_paid_once_however_often_the_form_is_sent(ana: Asker):
     again = ana.send("ask", page, sql=sql)
     assert ana.answered(again) == receipt
     assert ana.entries() == paid
+    left = run(ana.gateway.budget(caller(ana.gateway), "clinic"))
+    other = ana.send("ask", sql=sql)  # of another rendering: it is not charged either, and says so
+    assert ana.answered(other) == receipt
+    assert "It was paid for once" in ana.form(other.headers["location"].partition("#")[0]).words
+    assert run(ana.gateway.budget(caller(ana.gateway), "clinic")) == left
     shown = ana.form(again.headers["location"].partition("#")[0])
     assert (shown.fields["sql"], shown.fields["epsilon"]) == (sql, "0.1")
     assert "answer" in [given.get("id") for _, given in shown.tags]
@@ -209,7 +214,11 @@ def test_an_answer_that_is_done_meanwhile_gets_its_lasting_address(ana: Asker):
     who = ana.gateway.caller(ana.secrets["ana"], "")
     question = run(ana.gateway.ask(who, Asked("clinic", f"{SQL} LIMIT 1", {"epsilon": "0.02"}), wait=30))
     reply = ana.get(f"/ask?question={question.id}")
-    assert (reply.status_code, reply.headers["location"]) == (303, f"/ask?answer={question.receipt}&epsilon=0.02#answer")
+    address = f"/ask?answer={question.receipt}&question={question.id}&epsilon=0.02#answer"
+    assert (reply.status_code, reply.headers["location"]) == (303, address)
+    assert "It was charged now, once" in ana.form(address.partition("#")[0]).words
+    for other in ("", "&question=qy_none", "&question="):
+        assert "It was paid for once" in ana.form(f"/ask?answer={question.receipt}{other}").words
 
 
 # -- the log of the owner ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason="not run: no Chromium can be driven wit
 from playwright.sync_api import Page, Route, expect
 
 from tests.server.page.browser import Profile
-from tests.server.page.served_clinic import SLOW, ServedClinic
+from tests.server.page.served_clinic import ServedClinic
 
 Profiles = Callable[..., Profile]
 READY = "dither-editor[data-state=codemirror]"
@@ -114,16 +114,6 @@ def test_two_clicks_are_one_question_and_the_same_is_found_again(profile: Profil
     expect(again.locator("#price-same")).to_contain_text("The same question was answered on")
     again.get_by_role("link", name="Open it: free").click()
     again.wait_for_url("**/answers/*")
-
-
-def test_progress_is_followed_to_the_answer(profile: Profiles):
-    page = opened(profile())
-    typed(page, f"SELECT COUNT(*) AS n FROM visits WHERE {SLOW}")
-    page.wait_for_function(PRICED)
-    page.locator("#ask-button").click()
-    expect(page.locator("#waiting-state")).to_contain_text("It runs:")
-    page.wait_for_url("**/ask?answer=*")
-    expect(page.locator("#answer").get_by_role("table")).to_be_visible()
 
 
 def test_a_late_reply_to_an_older_text_is_passed_over(profile: Profiles):

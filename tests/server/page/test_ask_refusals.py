@@ -160,7 +160,7 @@ def test_numbers_that_are_none_cost_nothing_and_stay_in_their_field(ana: Asker, 
     [
         "x=1",
         "sql=a&sql=b",
-        "answer=a&question=b",
+        "question=b&sql=a",
         "answer=a&sql=b",
         "question=a&epsilon=1",
         "key=aaaaaaaaaaaaaaaaaaaa",

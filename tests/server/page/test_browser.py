@@ -12,7 +12,7 @@ WHERE = "http://page.test"  # every request is answered here, none leaves the br
 POLICY = "default-src 'none'; script-src 'self'; img-src 'self'; connect-src *; require-trusted-types-for 'script'"
 FAULTS = {
     "console.error('a word')": "console: a word",
-    "missing.call()": "script: missing is not defined",
+    "missing.call()": "script: ReferenceError: missing is not defined",
     "alert('a word')": "dialog: a word",
     "fetch('http://elsewhere.test/')": "another origin: http://elsewhere.test/",
     "fetch('/absent')": "status: 404 GET http://page.test/absent",

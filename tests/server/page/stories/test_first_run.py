@@ -60,7 +60,7 @@ def test_the_whole_first_run(profile, site):
     text = download.value.path().read_text("utf-8")
     assert text.startswith("ward,n")
     assert "cardiology" in text
-    expect(answer(page)).to_contain_text("It was paid for once")
+    expect(answer(page)).to_contain_text("It was charged now, once")
     with page.expect_navigation():
         ask_button(page).click()  # the same again
     expect(answer(page)).to_contain_text("charges nothing")

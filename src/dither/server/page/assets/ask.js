@@ -316,6 +316,11 @@ class AskPage {
     const told = place && this.editor.dataset.state === "codemirror"; // why is said at the place
     const words = told ? problem.instead && fill(this.texts.instead, problem) : problem.detail;
     if (words) notice.append(element("p", words));
+    if (place) {
+      const line = element("p", fill(this.texts.place, place), { class: "hint" });
+      line.append(" ", element("mark", place.word));
+      notice.append(line);
+    }
     if (!place && problem.where) {
       notice.append(element("p", [problem.where, problem.came].filter(Boolean).join(": "), { class: "hint" }));
     }
@@ -338,7 +343,7 @@ class AskPage {
     const rest = [...(this.sql.split("\n")[line - 1] ?? "")].slice(column - 1).join("");
     const meant = came.slice(1, -1);
     const word = meant && rest.startsWith(meant) ? meant : (/^(\w+|\S)/.exec(rest)?.[0] ?? "");
-    return { line, column, length: Math.max([...word].length, 1) };
+    return { line, column, word, length: Math.max([...word].length, 1) };
   }
 
   mark(problem) {

@@ -14,6 +14,7 @@ price of an `Asked` under a policy is one number. A form that is sent twice has 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -69,9 +70,8 @@ async def show(request: Request, gateway: GatewayOf, caller: PageCaller) -> Resp
             return await _page(request, gateway, caller, QuestionForm(fields["dataset"]), None, problem=problem)
         fields.setdefault("sql", dataset.first_question)
         return await _page(request, gateway, caller, question_form(fields, dataset.price), dataset)
-    if "question" in fields and await _is_stored(gateway, caller, question):
-        price = form_of_question(question.asked, {})
-        return _see(price, answer=question.receipt or "")
+    if "answer" not in fields and await _is_stored(gateway, caller, question):
+        return _see(form_of_question(question.asked, {}), answer=question.receipt or "", question=question.id)
     dataset = await dataset_facts(gateway, caller, question.dataset)
     if "answer" in fields:
         sql = question.asked.sql if isinstance(question.asked.sql, str) else ";\n".join(question.asked.sql)
@@ -107,21 +107,27 @@ async def send(request: Request, gateway: GatewayOf, caller: PageCaller, form: F
     if question.problem is not None:
         return await _page(request, gateway, caller, typed, dataset, problem=question.problem)
     if await _is_stored(gateway, caller, question):
-        return _see(typed, answer=question.receipt or "")
+        return _see(typed, answer=question.receipt or "", question=question.id)
     return _see(None, question=question.id)
 
 
 async def _named(gateway: Gateway, caller: Caller, fields: dict[str, str]) -> Question | None:
-    """The question that an address names; it is absent where it is not the caller's."""
-    names = [name for name in ("answer", "question") if name in fields]
-    others = ("sql", "dataset") if "answer" in fields else tuple(fields.keys() - {"question"})
+    """The question that an address names; it is absent where it is not the caller's.
+
+    Beside `answer` the question says how that was paid, as long as it is known.
+    """
+    others = ("sql", "dataset") if "answer" in fields else tuple(sorted(fields.keys() - {"question"}))
     extra = next((name for name in others if name in fields), None)
-    if len(names) > 1 or (names and extra):
+    if extra is not None and fields.keys() & {"answer", "question"}:
         why = "the address names a question that was asked, which has its own"
-        raise Problem("refused", where=extra or "answer", why=why, instead=f"/ask?{names[0]}=... alone", error="DataError")
-    if not names:
-        return None
-    return await (gateway.answer if names[0] == "answer" else gateway.question)(caller, fields[names[0]])
+        raise Problem("refused", where=extra, why=why, instead="/ask?answer=... or /ask?question=...", error="DataError")
+    if "answer" not in fields:
+        return await gateway.question(caller, fields["question"]) if "question" in fields else None
+    answer = await gateway.answer(caller, fields["answer"])
+    with suppress(Problem):
+        paid = await gateway.question(caller, fields.get("question", ""))
+        answer.replay = answer.replay and not (paid.receipt == answer.receipt and not paid.replay)
+    return answer
 
 
 def _was_shown(gateway: Gateway, caller: Caller, quote: str, asked: Asked) -> bool:
