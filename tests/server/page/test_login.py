@@ -112,12 +112,27 @@ def _request(**headers: str) -> Request:
     return Request({"type": "http", "headers": told})
 
 
+def test_pages_let_a_browser_say_where_their_requests_come_from(visitor: Visitor):
+    reply = visitor.get("/login")
+    assert reply.headers["referrer-policy"] == "same-origin"  # with no-referrer a form has the Origin "null"
+    assert 'name="referrer"' not in reply.text
+
+
+def test_who_brings_no_cookie_keeps_it(visitor: Visitor):
+    assert "set-cookie" not in visitor.get("/answers").headers  # a link on another site, from a browser that does not say so
+
+
 def test_a_browser_that_says_no_site_says_its_origin():
     assert is_same_origin(_request(host="a:1", origin="http://a:1"))
     assert not is_same_origin(_request(host="a:1", origin="http://a:2"))
     assert not is_same_origin(_request(host="a:1", origin="null"))
     assert not is_same_origin(_request(host="", origin="http://"))
     assert not is_same_origin(_request(host="a:1"))
+    assert not is_same_origin(_request(host="a:1", origin="http://[a:1"))
+    assert is_same_origin(_request(host="a:1", referer="http://a:1/ask?sql=b"))  # of a script's GET, which has no Origin
+    assert not is_same_origin(_request(host="a:1", referer="http://a:2/ask"))
+    assert not is_same_origin(_request(host="a:1", referer="http://a:1@b:1/"))
+    assert not is_same_origin(_request(host="a:1", origin="null", referer="http://a:1/"))
     assert not is_same_origin(_request(host="a:1", origin="http://a:1", sec_fetch_site="same-site"))
 
 

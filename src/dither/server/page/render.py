@@ -21,7 +21,12 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-HEADERS = {"Content-Security-Policy": POLICY, "Content-Language": LANGUAGE, "Cross-Origin-Opener-Policy": "same-origin"}
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Content-Language": LANGUAGE,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # other sites get none; without any our own forms would have no Origin
+}
 # Which pages there are, in their order, and what a caller must be allowed to do to see them.
 PAGES = {
     "ask": ("/ask", "ask"),
