@@ -48,7 +48,7 @@ def test_the_first_answer_over_plain_http(browser, site):
     plain.expect("Cross-Origin-Opener-Policy")  # it is for addresses that are trusted
     page = plain.open(link(site))
     page.get_by_role("button", name="Log in").click()
-    priced(page, "It costs")
+    page.locator("#editor[data-state=codemirror]").wait_for()  # not while it takes the place of the text area
     with page.expect_response(lambda reply: "/v1/answers" in reply.url) as stored:
         write(page, SQL.format(22))
     assert stored.value.status == 200, "a script's GET, which has no Origin"
