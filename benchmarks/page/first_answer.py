@@ -63,6 +63,4 @@ def first_answer(browser: Browser) -> None:
     rows = [[name, f"{seconds:.1f}"] for name, seconds in parts]
     verdict = f"{MOST:g} s {'reached' if whole <= MOST else 'MISSED'}"
     table("to the first private answer", ["part", "s"], [*rows, [f"all that counts ({verdict})", f"{whole:.1f}"]])
-    console.print(
-        f"the machine has {os.cpu_count()} cores; in the last minute {os.getloadavg()[0]:.1f} processes wanted one"
-    )
+    console.print(f"{os.cpu_count()} cores; in the last minute {os.getloadavg()[0]:.1f} processes wanted one")
