@@ -11,7 +11,7 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.difference import Difference, DifferenceRow
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
-from dither.server.page.answer_facts import MOST_ROWS, AnswerFacts, answer_facts, cell_text, percent_text
+from dither.server.page.facts.answer_facts import MOST_ROWS, AnswerFacts, answer_facts, cell_text, percent_text
 from dither.server.page.facts.number_texts import decimals_of, high_text, low_text, number_text
 
 MOST_KEYS = 50  # of one answer alone that are listed
