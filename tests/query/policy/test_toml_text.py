@@ -81,3 +81,13 @@ def test_what_is_no_text_is_told_so(folder):
         path.write_bytes(stored)
         with pytest.raises(PolicyError, match="nor any text"):
             load_policy(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["x = " + "9" * 5000, "x = " + "[" * 5000, ".".join("a" * 3000) + " = 1", "x = " + "[" * 200 + "]" * 200]
+)
+def test_more_than_a_reader_can_bear_is_no_toml(tmp_path, text):
+    path = tmp_path / "policy.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(PolicyError, match=r"it is not TOML: (it is nested too deeply|a number in it is too long)"):
+        load_policy(path)

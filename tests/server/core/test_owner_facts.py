@@ -11,13 +11,16 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from dither import approx
 from dither.errors import DataError
+from dither.ledger.entries.budget import read_ceiling
 from dither.query.dataset import open_without_rows
 from dither.server.core.problems import Problem
 from dither.server.core.processes import owner_facts as facts_module
 from dither.server.core.processes.dataset_tasks import DatasetTasks
 from dither.server.core.processes.owner_facts import closed_facts, owner_facts
 from dither.server.core.processes.password_mask import masked, masked_policy
+from dither.server.core.token_shares import _covers
 from tests.server.gateways import ROWS, caller, config, run, running, write_clinic
 
 PASSWORDS = [
@@ -173,3 +176,17 @@ def test_owners_alone_get_them_and_shares(home, tmp_path):
         with pytest.raises(Problem) as found:
             run(gateway.policy_diff(olga, "clinic", '[ledger]\nlocation = "clinic.ledger\n'))
         assert (found.value.kind, found.value.where) == ("refused", "policy")
+
+
+def test_a_share_with_the_delta_of_the_budget_is_held_against_its_epsilon_alone():
+    # Once a question with keys that nobody declared has used some δ, no whole δ is left; that is no reason for a caution.
+    budget = read_ceiling(approx(3, "1e-6"))
+    spent = budget.after(budget.nothing, approx("0.1", "1e-8"))
+    assert spent is not None
+    for epsilon, delta, covered in (
+        ("0.2", "1e-6", True),
+        ("2.99", "1e-6", False),
+        ("0.2", "9.9e-7", False),
+        ("0.2", "1e-7", True),
+    ):
+        assert _covers(spent, read_ceiling(approx(epsilon, delta))) == covered

@@ -271,6 +271,12 @@ def test_the_ledger_is_looked_for_in_the_folder_alone(tasks, folder):
         state = tasks.done(message(found[LOCATION], place))["done"]
         told.add(state["refusal"]["why"])
         assert state["typed"] == place
+        taken_back = found[LOCATION] | {
+            "replies": json.dumps(json.loads(found[LOCATION]["replies"]) | {"earlier": {LOCATION: place}})
+        }
+        assert (
+            tasks.done(message(taken_back, ""))["done"]["replies"] == found[WITNESS]["replies"]
+        )  # an empty reply: the default
         tampered = json.loads(found[WITNESS]["replies"])
         tampered["replies"][LOCATION] = place
         asked = tasks.done(message(found[WITNESS] | {"replies": json.dumps(tampered)}, move="show"))["done"]

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP gateway.test 127.0.0.1",
 )  # fmt: skip
 SECONDS = 30.0  # that nothing takes; a test that waits so long has failed
 # Chromium logs a reply that is no success as an error of the console; what statuses are faults is decided at the reply.

@@ -6,15 +6,17 @@ import math
 import re
 import shlex
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import dither
 from dither.query.plan.text import number
 from dither.server.core.questions import Asked
-from dither.server.page.answer_facts import MOST_ROWS, TableFacts, answer_facts
-from dither.server.page.difference_facts import difference_facts
 from dither.server.page.facts.answer_code import curl_code, python_code
+from dither.server.page.facts.answer_facts import MOST_ROWS, TableFacts, answer_facts
+from dither.server.page.facts.difference_facts import difference_facts
+from dither.server.page.facts.number_texts import decimals_of, high_text, low_text, number_text
 from tests.server.page.stored import HEAD, KEYS, answers, question
 
 ADDRESS = "https://gateway.example"
@@ -33,9 +35,13 @@ def test_every_number_and_its_interval_are_shown(kind: str):
     for place, row in enumerate(answer.rows()):
         cells = dict(zip([head.name for head in found.heads], found.rows[place], strict=True))
         for name, cell in cells.items():
-            assert cell.text == (row[name] if isinstance(row[name], str) else number(row[name]))
-            if cell.has_interval:
-                assert (cell.low, cell.high) == (number(row[f"{name}_low"]), number(row[f"{name}_high"]))
+            if not cell.has_interval:
+                assert cell.text == (row[name] if isinstance(row[name], str) else number(row[name]))
+                continue
+            low, middle, high = (float((text or "").replace(",", "")) for text in (cell.low, cell.text, cell.high))
+            assert low <= row[f"{name}_low"] <= row[f"{name}_high"] <= high, "rounded outwards, if at all"
+            assert low <= middle <= high
+            assert high - low <= 1.021 * (row[f"{name}_high"] - row[f"{name}_low"]), "three digits of the width"
     shown = {head.name for head in found.heads}
     ends = {f"{head.name}{end}" for head in found.heads if head.has_interval for end in ("_low", "_high")}
     assert shown | ends == set(answer.columns)
@@ -212,3 +218,23 @@ def test_what_cannot_be_compared_is_told(first: str, second: str):
 def test_a_batch_is_compared_with_nothing():
     facts = difference_facts(question(answers()["batch"]), question(answers()["counts"]), ADDRESS)
     assert facts.has_several
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown"),
+    [
+        (13469404.51, 12261933.9, 14676983.2, ("13,469,405", "12,261,933", "14,676,984")),
+        (729.318, 451.421, 972.451, ("729", "451", "973")),
+        (45.2349, 44.6, 45.866, ("45.23", "44.60", "45.87")),
+        (-0.001, -0.4, 0.2, ("-0.001", "-0.400", "0.200")),
+        (-0.1, -0.4, 400.0, ("0", "-1", "400")),
+        (7, 3, 9, ("7", "3", "9")),  # whole numbers are as they are
+        (2.5, None, 4.0, ("2.5", None, "4")),  # no width: as they are
+        (1e300, -1e300, 1.5e300, ("1e+300", "-1e+300", "1.5e+300")),
+        (None, 0.5, 1.5, (None, "0.50", "1.50")),
+        (float("inf"), 0.5, 1.5, ("inf", "0.50", "1.50")),
+    ],
+)
+def test_numbers_have_the_decimals_that_their_interval_is_worth(value: Any, low: Any, high: Any, shown: tuple[Any, ...]):
+    decimals = decimals_of([low], [high])
+    assert (number_text(value, decimals), low_text(low, decimals), high_text(high, decimals)) == shown

@@ -21,7 +21,7 @@ import dither
 from dither.server.app import create_app
 from dither.server.core.gateway import Gateway
 from dither.server.core.problems import failed
-from dither.server.page.answer_facts import answer_facts
+from dither.server.page.facts.answer_facts import answer_facts
 from dither.server.page.facts.stored_facts import COUNT, split_page
 from dither.server.page.routes.answers import file_name
 from tests.server.gateways import caller, count, finished, run

@@ -57,10 +57,12 @@ def test_an_answer_is_paid_once_however_often_the_form_is_sent(ana: Asker):
     paid = ana.entries()
     again = ana.send("ask", page, sql=sql)
     assert ana.answered(again) == receipt
+    assert ana.entries() == paid
+    left = run(ana.gateway.budget(caller(ana.gateway), "clinic"))
     other = ana.send("ask", sql=sql)  # of another rendering: it is not charged either, and says so
     assert ana.answered(other) == receipt
-    assert "It was stored before" in ana.form(f"/ask?{other.headers['location'].partition('?')[2].partition('#')[0]}").words
-    assert ana.entries() == paid
+    assert "It was paid for once" in ana.form(other.headers["location"].partition("#")[0]).words
+    assert run(ana.gateway.budget(caller(ana.gateway), "clinic")) == left
     shown = ana.form(again.headers["location"].partition("#")[0])
     assert (shown.fields["sql"], shown.fields["epsilon"]) == (sql, "0.1")
     assert "answer" in [given.get("id") for _, given in shown.tags]
@@ -216,7 +218,7 @@ def test_an_answer_that_is_done_meanwhile_gets_its_lasting_address(ana: Asker):
     assert (reply.status_code, reply.headers["location"]) == (303, address)
     assert "It was charged now, once" in ana.form(address.partition("#")[0]).words
     for other in ("", "&question=qy_none", "&question="):
-        assert "It was stored before" in ana.form(f"/ask?answer={question.receipt}{other}").words
+        assert "It was paid for once" in ana.form(f"/ask?answer={question.receipt}{other}").words
 
 
 # -- the log of the owner ------------------------------------------------------------------------------------------------

@@ -201,3 +201,25 @@ def test_hostile_names_are_texts_at_320_pixels(profile: Profiles):
         button.click()
     expect(page.locator("#problem .notice")).to_be_visible()
     assert facts(page) == {"scripts": before["scripts"], "pwned": None, "wide": False}
+
+
+def test_a_wish_that_cannot_be_had_is_told_once_and_an_emptied_field_stays_empty(profile: Profiles):
+    page = opened(profile())
+    page.wait_for_function(PRICED)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/v1/quotes") else None)
+    page.get_by_label("I say how far it may be off").check()
+    page.wait_for_function(PRICED)
+    asked.clear()
+    wish = page.locator("#wish-0")
+    wish.fill("0.001")
+    expect(page.locator("#problem")).to_contain_text("no epsilon or rho that people use gives such an error")
+    page.wait_for_function("() => document.querySelector('#price-live').textContent.includes('What would work')")
+    assert len(asked) <= 2, "its problem, and which columns there are"
+    wish.press("ControlOrMeta+a")
+    wish.press("Backspace")
+    expect(page.locator("#problem")).not_to_contain_text("such an error")
+    expect(wish).to_have_value("")
+    wish.press_sequentially("200")
+    expect(page.locator("#price-words")).to_contain_text("n is off by at most 200")
+    expect(wish).to_have_value("200")

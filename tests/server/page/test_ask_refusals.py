@@ -24,7 +24,7 @@ def test_much_of_what_is_left_and_more_than_is_left(ana: Asker):
     page = ana.form("/ask?dataset=small")
     assert "more than a tenth of what is left" in page.words
     none = PageForm(ana.send("price", page, epsilon="0.4").text)
-    assert "What is left does not cover this question" in none.words
+    assert "What is left for you does not cover this question" in none.words
     assert "Ask: costs ε 0.4, more than is left" in none.words
     reply = ana.send("ask", page, epsilon="0.4")
     assert reply.status_code == 402

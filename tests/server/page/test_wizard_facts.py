@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dither.server.page.wizard_facts import next_steps, reply_field, size_words
+from dither.server.page.facts.wizard_facts import next_steps, reply_field, size_words
 
 
 def step(choices: tuple[tuple[str, str], ...] = (), examples: tuple[str, ...] = (), default: str | None = None) -> Any:

@@ -13,7 +13,7 @@ from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import exact, integer, rational
 from dither.query.answers.compare import NO_PRICE
 from dither.query.plan.text import plain
-from dither.query.policy.toml_text import toml_text
+from dither.query.policy.toml_text import read_toml, toml_text
 from dither.query.pricing.ask import Terms
 
 VERSION = 1  # of plan files
@@ -69,7 +69,7 @@ def read_plan(stated: PlanLike) -> list[PlannedQuestion]:
 
 def _file(path: Path) -> list[Any]:
     try:
-        stated = tomllib.loads(toml_text(path, "plan", DataError), parse_float=str)  # 0.1 is a tenth
+        stated = read_toml(toml_text(path, "plan", DataError), parse_float=str)  # 0.1 is a tenth
     except OSError as error:
         raise DataError("plan", str(path), f"it cannot be read: {error.strerror}", f"a file: {FILE_EXAMPLE}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -28,7 +28,7 @@ from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.fact import Fact
 from dither.query.policy.origin import CONSENT, check_consent, origin_words
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
-from dither.query.policy.toml_text import toml_text
+from dither.query.policy.toml_text import read_toml, toml_text
 
 VERSION = 1
 DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
@@ -122,7 +122,7 @@ class Policy:
 def load_policy(path: Path) -> Policy:
     """The policy in a file; paths in it are relative to its folder."""
     try:
-        stated = tomllib.loads(toml_text(path))
+        stated = read_toml(toml_text(path))
     except OSError as error:
         raise PolicyError("policy", str(path), f"it cannot be read: {error.strerror}", DRAFT) from error
     except UnicodeDecodeError as error:

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import codecs
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from dither.errors import InputError, PolicyError
 
 MARK = "\ufeff"  # what Notepad and PowerShell write before UTF-8
 WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+DEPTH = 100  # of tables and lists in each other; ours have 6
+
+
+def read_toml(text: str, *, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """What a text of TOML states; TOMLDecodeError where it is none, and where it is more than a reader can bear."""
+    try:
+        stated = tomllib.loads(text, parse_float=parse_float)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # a whole number of thousands of digits
+        raise tomllib.TOMLDecodeError("a number in it is too long") from None
+    level: list[Any] = [stated]
+    for _ in range(DEPTH):
+        parts = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list))]
+        level = [value for part in parts for value in part]
+        if not level:
+            return stated
+    raise tomllib.TOMLDecodeError("it is nested too deeply")
 
 
 def toml_text(

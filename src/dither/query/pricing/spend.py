@@ -22,6 +22,7 @@ from dither.query.sql.options import Options
 
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
 SMALLEST = Fraction(1, 10**100)
+LARGEST = 10**12  # beyond it the search for the noise of an epsilon takes seconds, and that noise hides nothing
 
 
 NOISES = ("gaussian", "geometric")
@@ -170,6 +171,8 @@ def _read_spend(
     if delta == 0:
         why = f"the budget is {budget.ceiling}: without a delta, epsilon says nothing about Gaussian noise"
         raise GuaranteeError("epsilon", epsilon, why, "rho='0.01', or guarantee=pure('0.5')")
+    if number > LARGEST:
+        raise NumberError("epsilon", epsilon, "it is above 1e12, which is a slip", "'0.5'")
     return _calibrated(number, delta, budget, lost)
 
 

@@ -8,7 +8,6 @@ was asked refuses.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -21,7 +20,7 @@ from dither.query.policy.cell_format import COLUMN_FACTS, NUMBER_FACTS
 from dither.query.policy.csv_dialect import DIALECT_FACTS
 from dither.query.policy.policy import Policy, load_policy
 from dither.query.policy.table import Table
-from dither.query.policy.toml_text import toml_text
+from dither.query.policy.toml_text import read_toml, toml_text
 from dither.query.sample.csv_writer import csv_bytes
 from dither.query.sample.sample_dataset import DELTA, EPSILON
 from dither.query.sample.sample_policy import sample_domain
@@ -74,7 +73,7 @@ def write_sample(
     if any(sign in str(folder.resolve()) for sign in PATTERN_SIGNS) or not str(folder.resolve()).isprintable():
         raise DataError("out", str(out), "an engine would read that name as a pattern", "a plain name, such as sample")
     files = {name: folder / f"{stem}.{'csv' if csv else 'parquet'}" for name, stem in _stems(found.tables).items()}
-    stated = tomllib.loads(toml_text(Path(policy)))
+    stated = read_toml(toml_text(Path(policy)))
     text = policy_text(_sample_facts(stated, found, files, f"made up, {rows} rows, seed {seed}", csv=csv))
     try:
         folder.mkdir(parents=True, exist_ok=True)

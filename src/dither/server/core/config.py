@@ -16,7 +16,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from dither.errors import PolicyError
-from dither.query.policy.toml_text import toml_text
+from dither.query.policy.toml_text import read_toml, toml_text
 from dither.server.core.config_values import (
     Stated,
     StatedFolder,
@@ -136,7 +136,7 @@ def read_gateway(path: Path) -> GatewayConfig:
 
 def _stated(path: Path) -> Stated:
     try:
-        return tomllib.loads(toml_text(path, "gateway"))
+        return read_toml(toml_text(path, "gateway"))
     except OSError as error:
         raise PolicyError("gateway", str(path), f"it cannot be read: {error.strerror}", f"a file with {DRAFT}") from error
     except UnicodeDecodeError as error:

@@ -159,6 +159,14 @@ def read_grant(dataset: str, policy: Policy, ledger: Ledger, name: str, role: Ro
 def _covers(left: Spent, share: Filter) -> bool:
     """Whether the budget would still pay for all of a share. A share is a limit and no reserve, so this is for a caution."""
     whole = share.ceilings() if type(share) is type(left.budget) else left.budget.price(share.ceiling)
+    kinds = SumFilter | ZcdpFilter | ApproxFilter
+    if (
+        whole is not None
+        and isinstance(share, kinds)
+        and isinstance(left.budget, kinds)
+        and share.delta == left.budget.delta
+    ):
+        whole = (*whole[:-1], Number(0))  # it has no δ of its own, but that of the budget as far as it goes
     return whole is not None and left.budget.paid(left, whole) is not None
 
 

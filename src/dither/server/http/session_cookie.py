@@ -2,9 +2,10 @@
 
 Theorem. A request with the cookie that changes something, or whose reply a script reads, was made by a page of the gateway.
 Proof. `SameSite=Strict` keeps the cookie from requests that other sites begin. Sites on other ports of the same host are no
-other sites, so the cookie counts only where the browser says `Sec-Fetch-Site: same-origin`, which no script can set; a
-browser too old to say it says the `Origin` of every POST. A GET of a page, which changes nothing, needs neither: another
-site cannot read its reply. ∎
+other sites, so the cookie counts only where the browser says `Sec-Fetch-Site: same-origin`, which no script can set. An old
+browser does not say it, and none does over plain HTTP: they say the `Origin` of every POST, and the `Referer` of what our
+pages ask for, whose policy is `same-origin` (with `no-referrer` the `Origin` would be "null"); no script can set either to
+an address of ours. A GET of a page, which changes nothing, needs none of them: another site cannot read its reply. ∎
 """
 
 from __future__ import annotations
@@ -44,8 +45,11 @@ def cookie_secret(request: Request, config: GatewayConfig) -> str | None:
 
 def is_same_origin(request: Request) -> bool:
     """Whether a page of the gateway itself made the request."""
-    sites, origins = request.headers.getlist("sec-fetch-site"), request.headers.getlist("origin")
+    sites, hosts = request.headers.getlist("sec-fetch-site"), request.headers.getlist("host")
     if sites:
         return sites == ["same-origin"]
-    hosts = request.headers.getlist("host")
-    return len(origins) == len(hosts) == 1 and urlsplit(origins[0]).netloc == hosts[0] != ""
+    begun = request.headers.getlist("origin") or request.headers.getlist("referer")
+    try:
+        return len(begun) == len(hosts) == 1 and urlsplit(begun[0]).netloc == hosts[0] != ""
+    except ValueError:  # no address at all
+        return False

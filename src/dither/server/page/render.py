@@ -21,7 +21,12 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-HEADERS = {"Content-Security-Policy": POLICY, "Content-Language": LANGUAGE, "Cross-Origin-Opener-Policy": "same-origin"}
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Content-Language": LANGUAGE,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # other sites get none; without any our own forms would have no Origin
+}
 # Which pages there are, in their order, and what a caller must be allowed to do to see them.
 PAGES = {
     "ask": ("/ask", "ask"),
@@ -59,6 +64,11 @@ def _environment() -> Environment:
     return made
 
 
+def pages_of(caller: Caller | None) -> dict[str, str]:
+    """Names and addresses of the pages that are for somebody, in their order."""
+    return {} if caller is None else {name: at for name, (at, need) in PAGES.items() if caller.role in ROLES[need]}
+
+
 def page_reply(
     caller: Caller | None,
     template: str,
@@ -76,7 +86,6 @@ def page_reply(
         headers: beside those that all pages have.
         facts: what the template shows.
     """
-    pages = {} if caller is None else {name: at for name, (at, need) in PAGES.items() if caller.role in ROLES[need]}
-    body = _environment().get_template(template).render(caller=caller, pages=pages, **facts)
+    body = _environment().get_template(template).render(caller=caller, pages=pages_of(caller), **facts)
     sent = HEADERS | dict(headers or {})
     return Response(body.encode("utf-8", "replace"), status, sent, "text/html; charset=utf-8")

@@ -51,10 +51,11 @@ def to_login(request: Request) -> Response:
         return page_reply(None, "onward.html", onward=address_here(request))
     asked = {"next": address_here(request)} if request.method == "GET" else {}
     config = gateway_of(request).config
-    ended = {} if cookie_secret(request, config) is None else {"ended": "1"}
-    parameters = urlencode(asked | ended)
+    kept = cookie_secret(request, config) is not None
+    parameters = urlencode(asked | ({"ended": "1"} if kept else {}))
     reply = RedirectResponse(f"/login?{parameters}" if parameters else "/login", 303)
-    reply.headers["Set-Cookie"] = cookie_line(config, "")
+    if kept:  # one that did not come may be in force: a link on another site brings none
+        reply.headers["Set-Cookie"] = cookie_line(config, "")
     return reply
 
 

@@ -10,6 +10,7 @@ pytest.importorskip("playwright", reason="not run: no Chromium can be driven wit
 
 from playwright.sync_api import expect
 
+from tests.server.page.browser import Profile
 from tests.server.page.stories.steps import (
     SQL,
     Clicks,
@@ -41,6 +42,21 @@ def test_the_first_answer_takes_three_clicks(profile, site):
     assert clicks.count <= 3
 
 
+def test_the_first_answer_over_plain_http(browser, site):
+    """From another machine: the browser trusts no such address, and says of no request which site it comes from."""
+    plain = Profile(browser, site.where.replace("127.0.0.1", "gateway.test"))
+    plain.expect("Cross-Origin-Opener-Policy")  # it is for addresses that are trusted
+    page = plain.open(link(site))
+    page.get_by_role("button", name="Log in").click()
+    page.locator("#editor[data-state=codemirror]").wait_for()  # not while it takes the place of the text area
+    with page.expect_response(lambda reply: "/v1/answers" in reply.url) as stored:
+        write(page, SQL.format(22))
+    assert stored.value.status == 200, "a script's GET, which has no Origin"
+    ask(page)
+    expect(answer(page).get_by_role("table")).to_contain_text("cardiology")
+    assert not plain.close()
+
+
 def test_the_whole_first_run(profile, site):
     sql = SQL.format(21)
     page = profile("analyst").open("/ask")
@@ -60,7 +76,7 @@ def test_the_whole_first_run(profile, site):
     text = download.value.path().read_text("utf-8")
     assert text.startswith("ward,n")
     assert "cardiology" in text
-    expect(answer(page)).to_contain_text("It was paid for once")
+    expect(answer(page)).to_contain_text("It was charged now, once")
     with page.expect_navigation():
         ask_button(page).click()  # the same again
     expect(answer(page)).to_contain_text("charges nothing")

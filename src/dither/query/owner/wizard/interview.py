@@ -22,6 +22,7 @@ from dither.query.policy.cell_format import CellFormat
 from dither.query.policy.column import Type
 from dither.query.policy.policy import read_policy
 from dither.query.policy.table import NAME_LENGTH
+from dither.query.policy.toml_text import read_toml
 
 ACCEPT, REVIEW = "accept", "review"
 
@@ -149,8 +150,8 @@ def _review(said: Decisions) -> Steps:
     def read(reply: str) -> str:
         stated = text if reply.casefold() == ACCEPT else reply
         try:
-            facts = tomllib.loads(stated)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            facts = read_toml(stated)
+        except tomllib.TOMLDecodeError as error:
             why = f"it is neither the word accept nor the TOML of a policy: {error}"
             raise PolicyError(REVIEW, reply, why, "accept, or the whole text with changes") from error
         if still := open_lines(stated):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dither.errors import PolicyError
+from dither.query.policy.toml_text import read_toml
 
 YES = {"yes": True, "y": True, "no": False, "n": False}
 NONE = ("no", "none")
@@ -89,8 +90,8 @@ def words(key: str, reply: str, example: str) -> list[str]:
             )
         return listed
     try:
-        found: Any = tomllib.loads(f"words = {reply}")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found: Any = read_toml(f"words = {reply}")
+    except tomllib.TOMLDecodeError as error:
         raise PolicyError(key, reply, "its brackets or quotes do not make a list", example) from error
     if found.keys() != {"words"} or not isinstance(found["words"], list):
         raise PolicyError(key, reply, "it is no list", example)

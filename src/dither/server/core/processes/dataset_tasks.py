@@ -24,6 +24,7 @@ from dither.query.dataset import open as open_dataset
 from dither.query.free_quote import FreeQuote
 from dither.query.owner.policy_diff import policy_diff
 from dither.query.policy.policy import Policy, read_policy
+from dither.query.policy.toml_text import read_toml
 from dither.query.quote import Quote
 from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_rows import sample_rows
@@ -195,12 +196,10 @@ def _first_questions(dataset: Dataset, _message: Json) -> Json:
 def _policy_diff(dataset: Dataset, message: Json) -> Json:
     """What another policy would change; only owners come here, and it is their text that is read."""
     try:
-        stated = tomllib.loads(message["text"])
+        stated = read_toml(message["text"])
         found = policy_diff(dataset.policy, _with_passwords(read_policy(stated), dataset.policy))
     except tomllib.TOMLDecodeError as error:
         raise DataError("policy", message["text"], f"it is not TOML: {error}", "what `dither policy init` writes") from None
-    except RecursionError:
-        raise DataError("policy", message["text"], "it is nested too deeply", "what `dither policy init` writes") from None
     except PolicyError as error:
         raise DataError(error.where, error.came, error.why, error.instead) from None
     return {**found.to_json(), "words": found.words}

@@ -15,7 +15,7 @@ from dither.errors import DitherError, show
 from dither.query.dataset import Dataset
 from dither.query.policy.policy import Policy, read_policy
 from dither.query.policy.table import Table
-from dither.query.policy.toml_text import toml_text
+from dither.query.policy.toml_text import read_toml, toml_text
 from dither.query.sources.find_source import find_source
 from dither.query.sources.postgres_catalogue import is_address
 from dither.server.core.processes.password_mask import masked, masked_policy
@@ -68,8 +68,8 @@ def _policy_text(path: Path, policy: Policy) -> tuple[str | None, bool]:
     """The text of the file as it may be shown, and whether it states the policy in force: it may have been edited since."""
     try:
         text = toml_text(path)
-        in_force = read_policy(tomllib.loads(text)) == policy
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, DitherError):
+        in_force = read_policy(read_toml(text)) == policy
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, DitherError):
         return None, False
     return masked_policy(text), in_force
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from dither.query.policy.toml_text import read_toml
+
 # From the colon after a user to the last @ of the word: too much goes where a path has an @, and no password stays.
 USER = re.compile(r"(://[^\s\"'/?#:@]*):[^\s\"']*@")
 OPTION = re.compile(r"(?i)([?&])(?:ssl)?password=[^&#\s\"']*")
@@ -28,8 +30,8 @@ def masked_policy(text: str) -> str | None:
     """The text of a policy without passwords; None where it is no TOML, or one could be left in it."""
     shown = masked(text)
     try:
-        stated = tomllib.loads(shown)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        stated = read_toml(shown)
+    except tomllib.TOMLDecodeError:
         return None
     if LEFT.search(shown) or any(_has_password(value) for value in _texts(stated)):
         return None

@@ -138,9 +138,10 @@ def _cleared(stored: str) -> str:
     if not isinstance(replies, dict) or not isinstance(replies.get(SOURCE), str):
         raise DataError("replies", None, "they are about no file", BROKEN)
     must_be_new_file(replies[SOURCE], HERE)
-    for key in (LOCATION, WITNESS):
-        if isinstance(replies.get(key), str) and _leads_out(key, replies[key]):
-            del replies[key]
+    for stated in (replies, found.get("earlier")):  # one that was taken back is what an empty reply stands for
+        for key in (LOCATION, WITNESS) if isinstance(stated, dict) else ():
+            if isinstance(stated.get(key), str) and _leads_out(key, stated[key].strip()):
+                del stated[key]
     return json.dumps(found)
 
 

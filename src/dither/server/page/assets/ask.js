@@ -36,7 +36,8 @@ function say(place, text) {
   place.hidden = !text;
 }
 
-const shortPrice = (price) => price.replace(/ \([^()]*\)$/, "").replace(/^\((.*)\)$/, "$1").replaceAll(" = ", " ");
+const plainPrice = (price) => price.replace(/ \([^()]*\)$/, "").replace(/^\((.*)\)$/, "$1");
+const shortPrice = (price) => plainPrice(price).replaceAll(" = ", " ");
 
 function percent(confidence) {
   const [above, below = "1"] = confidence.split("/");
@@ -135,7 +136,8 @@ class AskPage {
     at("by-error").hidden = this.way !== "error";
     if (this.way !== "error") return;
     const inputs = [...at("wishes").querySelectorAll("input")];
-    if (inputs.some((input) => input.value)) return;
+    // What somebody empties, to write another number, stays empty.
+    if (inputs.some((input) => input.value || input === document.activeElement)) return;
     for (const input of inputs) input.value = input.placeholder;
   }
 
@@ -243,9 +245,11 @@ class AskPage {
     if (mine !== this.serial) return; // a newer one is on its way
     at("price").removeAttribute("aria-busy");
     if (reply.ok && discover) {
+      const before = JSON.stringify(this.terms().error);
       this.showWishes(told.errors);
       this.showWay();
-      if (Object.values(this.terms().error).length) this.later(0);
+      const now = this.terms().error; // the same wishes have the same problem, which is shown
+      if (Object.values(now).length && JSON.stringify(now) !== before) this.later(0);
     } else if (reply.ok) {
       this.wait = FIRST_RETRY;
       this.showQuote(told);
@@ -287,9 +291,10 @@ class AskPage {
     const errors = Array.isArray(quote.errors) ? {} : quote.errors;
     const known = Object.values(errors).some((size) => size !== null);
     const unknown = Object.keys(errors).filter((name) => errors[name] === null);
-    const words = { words: quote.words, probability: percent(quote.confidence) };
+    const left = known || Array.isArray(quote.errors) ? quote.words : quote.words.charAt(0).toUpperCase() + quote.words.slice(1);
+    const words = { words: left, probability: percent(quote.confidence) };
     const sentence = quote.free ? "" : fill(known ? this.texts.probability : this.texts.noProbability, words);
-    const costs = quote.free ? this.texts.freeNow : fill(this.texts.costsNow, { price: quote.price });
+    const costs = quote.free ? this.texts.freeNow : fill(this.texts.costsNow, { price: plainPrice(quote.price) });
     this.clear();
     this.form.elements.quote.value = quote.id;
     say(at("price-costs"), costs);
@@ -379,7 +384,9 @@ class AskPage {
       const reply = await fetch(`/v1/answers?${new URLSearchParams(asked)}`);
       const found = reply.ok ? (await reply.json()).answers.find((one) => normal(one.sql) === words) : undefined;
       if (mine !== this.serial || !found) return;
-      at("price-same").querySelector("bdi").textContent = visible(fill(this.texts.same, found));
+      const when = found.when.replace("T", " ").replace("Z", "");
+      const told = { when, analyst: found.analyst, price: plainPrice(found.price) };
+      at("price-same").querySelector("bdi").textContent = visible(fill(this.texts.same, told));
       at("price-same").querySelector("a").href = `/answers/${encodeURIComponent(found.id)}`;
       at("price-same").hidden = false;
     } catch {

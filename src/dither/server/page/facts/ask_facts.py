@@ -10,7 +10,7 @@ from typing import Any
 from dither.server.core.callers import Caller
 from dither.server.core.gateway import PAGE, Gateway
 from dither.server.core.problems import Problem
-from dither.server.page.facts.price_facts import PriceFacts, price_facts
+from dither.server.page.facts.price_facts import PriceFacts, plain_price, price_facts
 from dither.server.page.facts.price_scale import price_scale
 from dither.server.page.facts.problem_place import problem_place
 from dither.server.page.facts.question_form import QuestionForm
@@ -126,7 +126,11 @@ async def _same(gateway: Gateway, caller: Caller, form: QuestionForm) -> dict[st
         stored = await gateway.answers(caller, dataset=form.dataset, words=words, count=LATEST)
     except Problem:
         return None
-    return next((one for one in stored if _normal(one["sql"]) == words), None)
+    found = next((one for one in stored if _normal(one["sql"]) == words), None)
+    if found is None:
+        return None
+    when = str(found["when"]).replace("T", " ").removesuffix("Z")
+    return {**found, "when": when, "price": plain_price(found["price"])}
 
 
 def _normal(sql: str) -> str:

@@ -39,13 +39,13 @@ def price_facts(quote: Mapping[str, Any], rho: str = "") -> PriceFacts:
     """
     errors: Mapping[str, float | None] = quote["errors"] if isinstance(quote["errors"], dict) else {}
     known = {name: size for name, size in errors.items() if size is not None}
-    left = quote["left"]
+    left, words = quote["left"], str(quote["words"])
     return PriceFacts(
         id=quote["id"],
         free=quote["free"],
         price=f"ρ {rho}" if rho and not quote["free"] else short_price(quote["price"]),
-        whole=quote["price"],
-        words=quote["words"],
+        whole=plain_price(quote["price"]),
+        words=words if known or not isinstance(quote["errors"], dict) else words[:1].upper() + words[1:],
         probability=percent(quote["confidence"]) if known else "",
         columns=tuple(errors),
         sizes={name: wish_text(size) for name, size in known.items()},
@@ -57,9 +57,14 @@ def price_facts(quote: Mapping[str, Any], rho: str = "") -> PriceFacts:
     )
 
 
+def plain_price(price: str) -> str:
+    """Without the unit, which is the same for all questions: "ε = 0.1, δ = 1e-06"."""
+    return BRACKETS.sub(r"\1", UNIT.sub("", price))
+
+
 def short_price(price: str) -> str:
-    """Without the unit, which is the same for all questions: "ε 0.1"."""
-    return BRACKETS.sub(r"\1", UNIT.sub("", price)).replace(" = ", " ")
+    """For a button: "ε 0.1"."""
+    return plain_price(price).replace(" = ", " ")
 
 
 def percent(confidence: str) -> str:

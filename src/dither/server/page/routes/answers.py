@@ -19,9 +19,9 @@ from dither.server.http.authentication import GatewayOf
 from dither.server.http.formats import SEVERAL, Format, read_answer
 from dither.server.http.refusals import refused
 from dither.server.http.replies import question_reply
-from dither.server.page.answer_facts import answer_facts
 from dither.server.page.caller import PageCaller
-from dither.server.page.difference_facts import difference_facts
+from dither.server.page.facts.answer_facts import answer_facts
+from dither.server.page.facts.difference_facts import difference_facts
 from dither.server.page.facts.gateway_address import gateway_address
 from dither.server.page.facts.stored_facts import COUNT, split_page, stored_facts
 from dither.server.page.parameters import parameters_of

@@ -24,8 +24,8 @@ from dither.server.core.gateway import PAGE, Gateway
 from dither.server.core.problems import Problem
 from dither.server.core.questions import Asked, Question
 from dither.server.http.authentication import GatewayOf
-from dither.server.page.answer_facts import answer_facts
 from dither.server.page.caller import FormOf, PageCaller
+from dither.server.page.facts.answer_facts import answer_facts
 from dither.server.page.facts.ask_facts import DatasetFacts, ask_facts, dataset_facts
 from dither.server.page.facts.gateway_address import gateway_address
 from dither.server.page.facts.question_form import (

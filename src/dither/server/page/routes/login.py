@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from dither.extras import needs
+from dither.server.core.callers import Caller
 from dither.server.core.problems import Problem
 from dither.server.http.authentication import GatewayOf, admitted
 from dither.server.http.session_cookie import cookie_line
-from dither.server.page.caller import FormOf, must_be_ours
-from dither.server.page.render import page_reply
+from dither.server.page.caller import FormOf, PageCaller, must_be_ours
+from dither.server.page.render import page_reply, pages_of
 from dither.server.page.route import PageRoute
 
 with needs("dither[server]"):
@@ -19,13 +20,18 @@ with needs("dither[server]"):
 
 routes = APIRouter(route_class=PageRoute, include_in_schema=False)
 HERE = re.compile(r"/(?![/\\])[!-\[\]-~]*")  # an address on this site: a second slash, or a backslash, would leave it
-START = "/ask"
+START = "/"
 
 
 @routes.get("/")
-async def start() -> Response:
+async def start(caller: PageCaller) -> Response:
     """Where people begin."""
-    return RedirectResponse(START, 303)
+    return RedirectResponse(first_page(caller), 303)
+
+
+def first_page(caller: Caller) -> str:
+    """The first page that is somebody's: an auditor, for one, asks nothing."""
+    return next(iter(pages_of(caller).values()))
 
 
 def onward(wanted: str) -> str:
@@ -46,10 +52,10 @@ async def enter(request: Request, gateway: GatewayOf, form: FormOf) -> Response:
     wanted = onward(form.get("next", START))
     secret = form.get("token", "").strip()
     try:
-        await admitted(request, secret or None)
+        caller = await admitted(request, secret or None)
     except Problem as problem:
         return _form(request, wanted, problem)
-    reply = RedirectResponse(wanted, 303)
+    reply = RedirectResponse(first_page(caller) if wanted == START else wanted, 303)
     reply.headers["Set-Cookie"] = cookie_line(gateway.config, secret)
     return reply
 

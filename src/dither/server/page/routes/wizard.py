@@ -16,10 +16,10 @@ from dither.server.core.problems import Problem
 from dither.server.http.authentication import GatewayOf
 from dither.server.http.refusals import refused
 from dither.server.page.caller import Form, FormOf, PageCaller
+from dither.server.page.facts.wizard_facts import next_steps, reply_field, size_words
 from dither.server.page.parameters import parameters_of
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
-from dither.server.page.wizard_facts import next_steps, reply_field, size_words
 
 with needs("dither[server]"):
     from fastapi import APIRouter

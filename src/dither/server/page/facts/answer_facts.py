@@ -21,6 +21,7 @@ from dither.query.statistics.people_beyond import Beyond
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
 from dither.server.page.facts.answer_code import curl_code, is_stored, python_code, sql_code
+from dither.server.page.facts.number_texts import decimals_of, high_text, low_text, number_text
 
 MOST_ROWS = 1000  # that a page shows; an export has all
 WIDTH = 120.0  # of a bar, in the units of its drawing
@@ -167,7 +168,7 @@ def _table(answer: Answer) -> TableFacts:
         note=answer.note,
         beyond=None if beyond is None else {name: cell_text(part) for name, part in beyond._asdict().items()},
         unprotected=answer.unprotected,
-        chart=_chart(answer),
+        chart=_chart(answer) if len(answer) else "",
     )
 
 
@@ -198,11 +199,17 @@ def _cells(answer: Answer, name: str, *, has_interval: bool) -> list[Cell]:
     if not has_interval:
         return [Cell(cell_text(value), is_number=kind) for value in values]
     ends = [answer.columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high")]
-    bars = _bars(values, *ends)
-    several = zip(values, *ends, bars, strict=True)
+    bars, decimals = _bars(values, *ends), decimals_of(*ends)
     return [
-        Cell(cell_text(value), is_number=kind, has_interval=True, low=cell_text(low), high=cell_text(high), bar=bar)
-        for value, low, high, bar in several
+        Cell(
+            number_text(value, decimals),
+            is_number=kind,
+            has_interval=True,
+            low=low_text(low, decimals),
+            high=high_text(high, decimals),
+            bar=bar,
+        )
+        for value, low, high, bar in zip(values, *ends, bars, strict=True)
     ]
 
 

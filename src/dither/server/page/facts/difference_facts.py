@@ -11,7 +11,8 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.difference import Difference, DifferenceRow
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
-from dither.server.page.answer_facts import MOST_ROWS, AnswerFacts, answer_facts, cell_text, percent_text
+from dither.server.page.facts.answer_facts import MOST_ROWS, AnswerFacts, answer_facts, cell_text, percent_text
+from dither.server.page.facts.number_texts import decimals_of, high_text, low_text, number_text
 
 MOST_KEYS = 50  # of one answer alone that are listed
 Verdict = Literal["equal", "differ", "perhaps"]
@@ -90,14 +91,15 @@ def _chart(found: Difference) -> str:
 
 
 def _pair(row: DifferenceRow) -> PairFacts:
+    decimals = decimals_of([row["low"]], [row["high"]])
     return PairFacts(
         key=[cell_text(part) for part in row["key"].values()],
         column=row["column"],
-        first=cell_text(row["a"]),
-        second=cell_text(row["b"]),
-        difference=cell_text(row["difference"]),
-        low=cell_text(row["low"]),
-        high=cell_text(row["high"]),
+        first=number_text(row["a"], decimals),
+        second=number_text(row["b"], decimals),
+        difference=number_text(row["difference"], decimals),
+        low=low_text(row["low"], decimals),
+        high=high_text(row["high"], decimals),
         verdict=_verdict(row),
     )
 
