@@ -30,7 +30,7 @@ QUICK = [
     "tests/query/test_corpus.py", "tests/query/sql/test_parse.py", "tests/query/policy/test_policy.py",
     "tests/query/pricing/test_price.py", "tests/query/test_refusals.py", "tests/query/test_plain_sql.py",
 ]  # fmt: skip
-PYTEST = ["-m", "pytest", "-n", "logical", "--dist", "loadgroup"]  # a process for each core
+PYTEST = ["-m", "pytest", "-n", "logical"]  # a process for each core
 COMMANDS = {
     "demo": [["-m", "dither", "demo"]],
     "quick": [[*PYTEST, *QUICK]],

@@ -17,7 +17,6 @@ import pytest
 
 from tests.query.engines.spark.sessions import local_session
 
-HERE = Path(__file__).parent
 PACKAGE, JAVA = "Spark is not run: no pyspark", "Spark is not run: no Java 17"
 
 
@@ -29,14 +28,6 @@ def has_java() -> bool:
     told = subprocess.run([found, "-version"], check=False, capture_output=True, text=True).stderr
     version = told.partition('version "')[2].partition(".")[0].partition('"')[0]
     return version.isdecimal() and int(version) >= 17
-
-
-@pytest.hookimpl(tryfirst=True)  # before groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All in one process: a session takes longer to start than its tests."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
