@@ -22,7 +22,7 @@ from dither.query.sql.options import Options
 
 HOWS = "epsilon='0.5', rho='0.01', guarantee=pure('0.5'), or error={'n': 20}"
 SMALLEST = Fraction(1, 10**100)
-LARGEST = 10**12  # beyond it the search for the noise of an epsilon takes seconds, and that noise hides nothing
+LARGEST = 10**18  # beyond it the search for the noise of an epsilon takes seconds, and that noise hides nothing
 
 
 NOISES = ("gaussian", "geometric")
@@ -172,7 +172,7 @@ def _read_spend(
         why = f"the budget is {budget.ceiling}: without a delta, epsilon says nothing about Gaussian noise"
         raise GuaranteeError("epsilon", epsilon, why, "rho='0.01', or guarantee=pure('0.5')")
     if number > LARGEST:
-        raise NumberError("epsilon", epsilon, "it is above 1e12, which is a slip", "'0.5'")
+        raise NumberError("epsilon", epsilon, "it is above 1e18, which is a slip", "'0.5'")
     return _calibrated(number, delta, budget, lost)
 
 
