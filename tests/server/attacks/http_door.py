@@ -12,11 +12,13 @@ import pyarrow
 
 from dither.server.app import create_app
 from dither.server.core.gateway import Gateway
+from dither.server.http.formats import write
 from dither.server.http.logs import RequestLog
 from dither.server.http.metrics import Metrics
 from tests.server.attacks.requests import ASKS, NUMBERS, masked, without_noise
 
 FORMATS = ("application/json", "text/csv", "application/vnd.apache.arrow.stream", "text/html")
+CHART = re.compile(r'<svg [^>]*class="chart".*?</svg>', re.DOTALL)
 CELLS = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -52,7 +54,9 @@ async def replies(door: Door, ana: dict[str, str], owner: dict[str, str], datase
         found.append(asked)
         where = asked.headers.get("content-location")
         if where is not None:
-            found += [await door.ask("GET", where, ana, Accept=form) for form in FORMATS]
+            several = [await door.ask("GET", where, ana, Accept=form) for form in FORMATS]
+            must_be_made_of_the_answer(several[0], several[-1])
+            found += several
             found.append(await door.ask("GET", f"{where}/events", ana))
         if "dither-receipt" in asked.headers:
             found.append(await door.ask("GET", f"/v1/answers/{asked.headers['dither-receipt']}", ana))
@@ -61,6 +65,12 @@ async def replies(door: Door, ana: dict[str, str], owner: dict[str, str], datase
     found.append(await door.ask("GET", f"/v1/ledger?dataset={dataset}", owner))
     found.append(await door.ask("POST", f"/v1/ledger/verify?dataset={dataset}", owner))
     return [told(one, dataset) for one in found]
+
+
+def must_be_made_of_the_answer(plain: httpx.Response, page: httpx.Response) -> None:
+    """A page with its chart, whose ticks and marks follow from noisy numbers, is made of the answer that is told as JSON."""
+    if plain.status_code == 200 and page.headers.get("content-type", "").startswith("text/html"):
+        assert page.content == write(json.dumps(plain.json()["answer"], ensure_ascii=False), "html")
 
 
 def told(reply: httpx.Response, dataset: str) -> str:
@@ -78,7 +88,7 @@ def told(reply: httpx.Response, dataset: str) -> str:
     elif noisy and "csv" in kind:
         body = CELLS.sub("#", masked(body, dataset))
     elif noisy:
-        body = NUMBERS.sub("#", masked(body, dataset))
+        body = NUMBERS.sub("#", masked(CHART.sub("CHART", body), dataset))
     elif "event-stream" in kind:
         body = NUMBERS.sub("#", body)  # whole seconds
     headers = [(name, value) for name, value in reply.headers.multi_items() if not (noisy and name == "content-length")]

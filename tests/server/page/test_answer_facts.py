@@ -6,9 +6,12 @@ import math
 import re
 import shlex
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import dither
 from dither.query.plan.text import number
@@ -238,3 +241,14 @@ def test_a_batch_is_compared_with_nothing():
 def test_numbers_have_the_decimals_that_their_interval_is_worth(value: Any, low: Any, high: Any, shown: tuple[Any, ...]):
     decimals = decimals_of([low], [high])
     assert (number_text(value, decimals), low_text(low, decimals), high_text(high, decimals)) == shown
+
+
+@given(st.lists(st.floats(allow_nan=False) | st.integers(), min_size=2, max_size=2).map(sorted))
+@example([1.234567891e300, 1.234567891e300])  # beyond decimals
+@example([0.1234567891, 0.1234567892])  # more decimals than are shown
+@example([-(10**400), 10**400])
+def test_what_is_shown_holds_what_exports_have(ends: list[Any]):
+    low, high = ends
+    decimals = decimals_of([low], [high])
+    shown = [Decimal(str(text).replace(",", "")) for text in (low_text(low, decimals), high_text(high, decimals))]
+    assert shown[0] <= Decimal(str(low)) <= Decimal(str(high)) <= shown[1]

@@ -1,10 +1,8 @@
-"""Parameters in the address of a page: each once, none that is not known; and the datasets that a caller chooses among."""
+"""Parameters in the address of a page: each once, and none that is not known."""
 
 from __future__ import annotations
 
 from dither.extras import needs
-from dither.server.core.callers import Caller
-from dither.server.core.gateway import Gateway
 from dither.server.http.refusals import refused
 
 with needs("dither[server]"):
@@ -43,8 +41,3 @@ def whole_number(found: dict[str, str], name: str, usual: int, most: int) -> int
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
         raise refused(name, f"it is no whole number from 1 to {most:,}", str(usual))
     return int(text)
-
-
-def datasets_of(gateway: Gateway, caller: Caller) -> list[str]:
-    """The names of the caller's datasets, in the order of the configuration."""
-    return [name for name in gateway.known if caller.sees(name)]

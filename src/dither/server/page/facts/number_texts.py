@@ -1,6 +1,8 @@
 """Numbers with intervals as people read them: no more decimals than the interval is worth, and thousands apart.
 
-Ends are rounded outwards, so that what is shown holds the truth whenever the interval does. Exports have all digits.
+Theorem. The interval that is shown holds the one that exports have, as they write it.
+Proof. Exports write the shortest decimal of a float, which `str` gives. Of it the low end is rounded down and the high end
+up: to so many decimals or, where none are stated, to `DIGITS` significant ones, which `number` shows as they are. ∎
 """
 
 from __future__ import annotations
@@ -10,12 +12,12 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
-from dither.query.plan.text import number
+from dither.query.plan.text import DIGITS, number
 
-DIGITS = 3  # of the width of an interval
+WIDTH_DIGITS = 3  # of the width of an interval
 MOST_DECIMALS = 9
 LARGEST = 1e15  # beyond it a number is shown by its power of ten
-CONTEXT = Context(prec=60)
+CONTEXT = Context(prec=60)  # of a result: below 1e15, with at most 9 decimals
 
 
 def decimals_of(lows: Sequence[Any], highs: Sequence[Any]) -> int | None:
@@ -34,7 +36,7 @@ def decimals_of(lows: Sequence[Any], highs: Sequence[Any]) -> int | None:
     widths = [high - low for low, high in pairs if low is not None and high is not None and high > low]
     if not widths:
         return None
-    found = max(0, DIGITS - 1 - math.floor(math.log10(min(widths))))
+    found = max(0, WIDTH_DIGITS - 1 - math.floor(math.log10(min(widths))))
     return found if found <= MOST_DECIMALS else None
 
 
@@ -47,10 +49,13 @@ def number_text(value: Any, decimals: int | None, rounding: str = ROUND_HALF_EVE
     """
     if value is None or isinstance(value, str):
         return value
-    if decimals is None or isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LARGEST:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
         return number(value)
-    rounded = Decimal(str(value)).quantize(Decimal(1).scaleb(-decimals), rounding, CONTEXT)
-    return f"{rounded if rounded else abs(rounded):,f}"  # there is no -0
+    exact = Decimal(str(value))
+    if decimals is not None and abs(value) < LARGEST:
+        rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding, CONTEXT)
+        return f"{rounded if rounded else abs(rounded):,f}"  # there is no -0
+    return number(value if isinstance(value, int) else float(Context(prec=DIGITS, rounding=rounding).plus(exact)))
 
 
 def low_text(value: Any, decimals: int | None) -> str | None:

@@ -15,7 +15,7 @@ from dither.server.core.problems import Problem, absent
 from dither.server.http.authentication import GatewayOf
 from dither.server.http.refusals import refused
 from dither.server.page.caller import FormOf, PageCaller
-from dither.server.page.parameters import datasets_of, parameters_of, whole_number
+from dither.server.page.parameters import parameters_of, whole_number
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
 
@@ -86,7 +86,7 @@ def _has(line: HistoryLine, words: list[str]) -> bool:
 
 
 def _dataset(gateway: Gateway, caller: Caller, found: dict[str, str]) -> str:
-    names = datasets_of(gateway, caller)
+    names = gateway.dataset_names(caller)
     if "dataset" not in found and not names:
         raise absent()
     return found.get("dataset") or names[0]
@@ -106,7 +106,7 @@ async def _page(
     shown = lines[LINES * (number - 1) : LINES * number]
     asked = {each: found[each] for each in FILTER if each in found} | {"dataset": name}
     told: dict[str, Any] = {
-        "datasets": datasets_of(gateway, caller),
+        "datasets": gateway.dataset_names(caller),
         "name": name,
         "asked": asked,
         "kinds": WORDS,

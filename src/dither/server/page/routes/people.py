@@ -17,7 +17,7 @@ from dither.server.http.models import TokenRequest
 from dither.server.http.refusals import refused
 from dither.server.http.request_body import Written, read_as
 from dither.server.page.caller import Form, FormOf, PageCaller
-from dither.server.page.parameters import datasets_of, parameters_of, whole_number
+from dither.server.page.parameters import parameters_of, whole_number
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
 
@@ -135,7 +135,7 @@ async def _page(
     shown = tokens[LINES * (number - 1) : LINES * number]
     shares = await gateway.shares_left(caller, [token.name for token in shown])
     budgets = {one["name"]: one["budget"] for one in await gateway.owner_datasets(caller) if one["opens"]}
-    names = datasets_of(gateway, caller)
+    names = gateway.dataset_names(caller)
     only = {f"{FOR}{names[0]}": "yes"} if form is None and len(names) == 1 else {}
     told: dict[str, Any] = {
         "people": [_facts(token, shares) for token in shown],

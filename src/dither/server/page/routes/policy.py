@@ -12,7 +12,7 @@ from dither.server.core.problems import Problem, absent
 from dither.server.http.authentication import GatewayOf
 from dither.server.http.refusals import refused
 from dither.server.page.caller import FormOf, PageCaller
-from dither.server.page.parameters import datasets_of, parameters_of
+from dither.server.page.parameters import parameters_of
 from dither.server.page.render import page_reply
 from dither.server.page.route import PageRoute
 
@@ -59,7 +59,7 @@ async def _page(
     diff: dict[str, Any] | None = None,
     problem: Problem | None = None,
 ) -> Response:
-    names = datasets_of(gateway, caller)
+    names = gateway.dataset_names(caller)
     if dataset is None and not names:
         raise absent()
     name = names[0] if dataset is None else dataset
