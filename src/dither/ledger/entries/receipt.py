@@ -16,7 +16,7 @@ VERSION = 1
 @argument_errors
 @dataclass(frozen=True)
 class Receipt:
-    """What `Ledger.reserve` gives: the charge is made. Without an answer, one may be computed under it.
+    """A charge to a privacy budget, and the right to compute one answer under it. Made by `Ledger.reserve`.
 
     Args:
         ledger: identity of the ledger.
