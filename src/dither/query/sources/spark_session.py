@@ -6,9 +6,10 @@ is never changed. Its own is a new session of the same application, by public me
 change what SQL means, and code that others put into the planner, are refused by name.
 
 Some settings are a matter of privacy. Tables in buckets claim that all rows of a person are in one file; Spark believes it
-and groups each file by itself, so that a person of two files would be bounded twice. Buckets are not looked at here. Least and largest value that stand beside a part of a file, or of a table that is held
-in memory, leave NaN out: taken for those of all cells, they decide what becomes of all rows with NaN in that part, so that
-one person's number would count or drop others. No row is left out by them here.
+and groups each file by itself, so that a person of two files would be bounded twice. Buckets are not looked at here. Least
+and largest value that stand beside a part of a file, or of a table that is held in memory, leave NaN out: taken for those of
+all cells, they decide what becomes of all rows with NaN in that part, so that one person's number would count or drop
+others. No row is left out by them here.
 """
 
 from __future__ import annotations
