@@ -74,7 +74,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["columns", "least_epsilon"],
+        ["client_law", "columns", "least_epsilon", "portable_survey"],
         ["collect"],
         ["survey"],
         ["surveys"],

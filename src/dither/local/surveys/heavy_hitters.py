@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
+from dither.local.client_law import response
 from dither.local.collect.intervals import interval, normal_quantile
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
+from dither.local.portable_survey import PortableSurvey
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram
 from dither.local.surveys.frequent_items import FrequentItems
@@ -52,7 +54,7 @@ AT_ONCE = 2**15  # hashes in the cache
 
 
 @argument_errors
-class HeavyHitters:
+class HeavyHitters(PortableSurvey):
     """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits.
 
     Args:
@@ -157,6 +159,11 @@ class HeavyHitters:
         times, plus = mix(place) | np.uint64(1), mix(place ^ np.uint64(2**63))
         high = (keys * times + plus) >> np.uint64(32)
         return np.asarray((high * np.uint64(self.cells)) >> np.uint64(32)).astype(np.int64)
+
+    def client_draws(self) -> dict[str, object]:
+        """How an item is read, the hash functions of all groups, and the chance of the own cell."""
+        sizes = {"groups": self.groups, "length": self.items.length, "seeds": self.seeds, "cells": self.cells}
+        return {**self.items.record, **sizes, "truth": response(self.epsilon, self.cells - 1)}
 
     @property
     def dtype(self) -> np.dtype[Any]:
