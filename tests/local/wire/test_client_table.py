@@ -88,7 +88,9 @@ def client_law_of(survey, value):
 
 UNMIXED = Hybrid(0, 1, epsilon=ln("3/2"))
 EXACT = [*surveys(ln(2), ln(4)), CoinFlip(), CoinFlip(heads="1/3", yes="1/7"), UNMIXED]
-LONG_COINS = [CoinFlip(heads=Fraction(10**40 + k, 3 * 10**40), yes=yes) for k in range(1, 6) for yes in ("1/7", "6/7")]
+LONG_COINS = [
+    CoinFlip(heads=Fraction(k * 10**39 + 7, 2 * 10**40 + 1), yes=yes) for k in (3, 8, 13) for yes in ("1/7", "6/7")
+]
 ROUNDED = [*surveys(Number(1), Number(2)), *LONG_COINS]
 
 
