@@ -79,6 +79,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["survey"],
         ["surveys"],
         ["registry"],
+        ["report_files"],
         ["bridge", "choice", "files"],
     ],
     "density": [

@@ -160,9 +160,8 @@ class Survey(PortableSurvey):
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
-        payload = reports.payload_as(self.dtype)
-        counts, bad = self._count(payload)
-        return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
+        payload = reports.one_per_client().payload_as(self.dtype)
+        return Tally.of(self.record, reports, len(payload), *self._count(payload))
 
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
         """Frequencies of all values, from what was `found`, reports or a tally.

@@ -194,9 +194,8 @@ class HeavyHitters(PortableSurvey):
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
-        payload = reports.payload_as(self.dtype)
-        counts, bad = histogram(payload, self.groups * self.seeds * self.cells)
-        return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
+        payload = reports.one_per_client().payload_as(self.dtype)
+        return Tally.of(self.record, reports, len(payload), *histogram(payload, self.groups * self.seeds * self.cells))
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> FrequentItems:
         """The most frequent items, from `found`, reports or a tally; all intervals hold together at this `confidence`."""

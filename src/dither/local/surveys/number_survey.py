@@ -178,9 +178,8 @@ class NumberSurvey(PortableSurvey):
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
-        payload = reports.payload_as(self.dtype)
-        counts, bad = histogram(payload, self.reports)
-        return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
+        payload = reports.one_per_client().payload_as(self.dtype)
+        return Tally.of(self.record, reports, len(payload), *histogram(payload, self.reports))
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> MeanEstimate:
         """The mean of all numbers, from what was `found`, reports or a tally; an interval at this `confidence`."""
