@@ -74,11 +74,12 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["columns", "least_epsilon"],
+        ["client_law", "columns", "least_epsilon", "portable_survey"],
         ["collect"],
         ["survey"],
         ["surveys"],
         ["registry"],
+        ["report_files"],
         ["bridge", "choice", "files"],
     ],
     "density": [
