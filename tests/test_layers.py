@@ -122,7 +122,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/words"],
         ["engines/engine", "engines/interruptible", "engines/templates"],
         ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
-        ["engines/mixed"],
+        ["engines/mixed", "engines/spark"],
         ["engines/choose"],
         ["holdings", "owner", "sql"],
         ["pricing", "public"],

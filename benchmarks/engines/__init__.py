@@ -1,13 +1,15 @@
-"""Private against plain on the same engine: DuckDB and a real PostgreSQL, ten typical questions, CPU of the engine alone.
+"""Private against plain on the same engine: DuckDB, a real PostgreSQL, and Spark where it is; ten typical questions.
 
 The plain query and our SELECTs take turns, in one connection, and the least CPU of each counts: of the server's backend for
-PostgreSQL, of the process for DuckDB. Our own noise is apart. Both engines have the same rows, on which their whole numbers
-under the portable hash are compared.
+PostgreSQL, of the process for DuckDB, of the JVM for Spark. Our own noise is apart. All engines have the same rows, on which
+their whole numbers under the portable hash are compared.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +18,7 @@ from tests.ledger.servers import postgres
 
 from benchmarks.engines import purchases, sides
 from benchmarks.engines.questions import QUESTIONS
+from benchmarks.engines.spark import SparkSide
 from benchmarks.report import console, limit, table
 
 ROWS, SOAK = 1_000_000, 10_000_000
@@ -30,19 +33,22 @@ def main(*, soak: bool, rows: int | None = None) -> None:
         path = purchases.make(folder, rows)
         address = server.get_uri().replace("postgres:@", "postgres@")
         told = purchases.load(address, path)
-        both = [sides.DuckDBSide(folder, path), sides.PostgresSide(folder, address)]
-        for side in both:
+        several: list[sides.Side] = [sides.DuckDBSide(folder, path), sides.PostgresSide(folder, address)]
+        if importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None:
+            several.append(SparkSide(folder, path))
+        for side in several:
             measure(side, rows, told)
-        compare(both, rows)
+        compare(several, rows)
 
 
 def measure(side: sides.Side, rows: int, told: str) -> None:
     """A row a question."""
-    lines, load, runs = [], [os.getloadavg()[0]], RUNS if rows <= ROWS else 1
+    lines, load, runs = [], [os.getloadavg()[0]], side.runs or (RUNS if rows <= ROWS else 1)
     for question in QUESTIONS:
         plain, ours, noise, way = side.times(question, runs)
         ratio = ours / plain if plain else float("inf")  # a server's clock has hundredths
-        judged = limit(ratio, question.most) if question.most else [f"{ratio:.2f}x", ""]
+        most = question.most and side.limits.get(way, question.most)
+        judged = limit(ratio, most) if most else [f"{ratio:.2f}x", ""]
         lines.append([f"{question.name} ({way})", f"{plain:.2f}", f"{ours:.2f}", *judged, f"{noise:.2f}"])
         load.append(os.getloadavg()[0])
         print(side.name, *lines[-1], sep=" | ", file=sys.stderr, flush=True)
@@ -53,10 +59,11 @@ def measure(side: sides.Side, rows: int, told: str) -> None:
         console.print(told)
 
 
-def compare(both: list[sides.Side], rows: int) -> None:
-    """The whole numbers of both engines, which must be the same."""
+def compare(several: list[sides.Side], rows: int) -> None:
+    """The whole numbers of all engines, which must be the same."""
     for question in QUESTIONS:
-        first, second = (side.totals(question) for side in both)
-        if first != second:
-            raise ValueError(f"{question.name}: the engines differ in {len(set(first) ^ set(second))} rows")
-    console.print(f"The whole numbers of all {len(QUESTIONS)} questions are the same on both engines, {rows:,} rows.")
+        first, *others = (side.totals(question) for side in several)
+        for side, found in zip(several[1:], others, strict=True):
+            if first != found:
+                raise ValueError(f"{question.name}: {side.name} differs in {len(set(first) ^ set(found))} rows")
+    console.print(f"The whole numbers of all {len(QUESTIONS)} questions are the same on all engines, {rows:,} rows.")

@@ -35,7 +35,14 @@ BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLOAT = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)(?!\w)")
 NEAR = 1e-12  # a float that rounds otherwise when it moves by this part of itself is printed on a tie
 OTHERS = ("text", "toml", "sql")
-OF_EXTRAS = ("altair", "ibis", "pandas", "polars", "vl_convert")  # what a page may import that the base does not have
+OF_EXTRAS = (
+    "altair",
+    "ibis",
+    "pandas",
+    "polars",
+    "pyspark",
+    "vl_convert",
+)  # what a page may import that the base does not have
 HIDDEN = re.compile(r"%[-+ #0]*\d*\.\d|\{:[^}]*\}[^\n]*\.format\(")  # roundings that are not looked at
 
 
