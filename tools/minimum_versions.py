@@ -39,7 +39,7 @@ def requirements(project: dict[str, Any], extras: list[str]) -> list[str]:
 
 
 def constraints(project: dict[str, Any], extras: list[str]) -> list[str]:
-    """`name==least` for each requirement, sorted. A requirement without a lower bound is refused: it claims every version."""
+    """`name==least` for each requirement, sorted. One without a lower bound is refused: it claims every version."""
     least: dict[str, str] = {}
     for line in requirements(project, extras):
         bound = BOUND.fullmatch(line)
