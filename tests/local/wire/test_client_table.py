@@ -55,9 +55,9 @@ def surveys(small, large):
         GridResponse(width=2, height=2, epsilon=small, scores="uniform"),
         Longitudinal(3, first=small, forever=large),
         Duchi(0, 1, epsilon=small),
-        Piecewise(0, 1, epsilon=large, reports=7, window=2),
-        Hybrid(0, 1, epsilon=large, reports=5, window=2),
-        NoisyNumber(0, 1, epsilon=4 * small, steps=4),
+        Piecewise(0, 5, epsilon=large, reports=7, window=2),
+        Hybrid(-3, 0, epsilon=large, reports=5, window=2),
+        NoisyNumber(0, 4, epsilon=4 * small, steps=4),
         NoisyNumber(0, 1, epsilon=small, steps=1),
     ]
 
