@@ -1,4 +1,4 @@
-// The vectors of ../vectors.json: `node --test` in this folder. Given the table and the random bytes, the bytes of a report.
+// The vectors of docs/wire-format-vectors.json: `node --test` in this folder. Given the table and the random bytes, the bytes of a report.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { hashCell, mix, multiply, scaledPlace, textBytes } from "./arithmetic.mj
 import { Coin, Draws, secureBytes } from "./draws.mjs";
 import { RefusedError, SurveyClient, newClientId } from "./dither-local.mjs";
 
-const vectors = JSON.parse(readFileSync(new URL("../vectors.json", import.meta.url), "utf8"));
+const vectors = JSON.parse(readFileSync(new URL("../../docs/wire-format-vectors.json", import.meta.url), "utf8"));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
 /** Draws from given bytes, all of which must be taken. */
