@@ -68,6 +68,10 @@ class Reports:
             why = f"each of the {len(self.payload)} reports has an id of {ID_SIZE} bytes"
             raise DataError("ids", self.ids.shape, why, f"an array of bytes with {ID_SIZE} columns")
 
+    def __repr__(self) -> str:
+        broken = f", {self.broken} broken" if self.broken else ""
+        return f"Reports({self.record.get('kind')!r}, {len(self)} reports{broken})"
+
     def __len__(self) -> int:
         return len(self.payload)
 
