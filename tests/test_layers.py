@@ -79,6 +79,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["survey"],
         ["surveys"],
         ["registry"],
+        ["grouped_reports"],
+        ["spark_tally"],
         ["bridge", "choice", "files"],
     ],
     "density": [
