@@ -33,6 +33,7 @@ MAGIC = b"dither\x00"
 PLAIN, WITH_IDS = 1, 2  # versions
 HEADER = len(MAGIC) + 5  # bytes before the record
 ID_SIZE = 16  # bytes
+CLIENT = "client"  # the column of ids, where reports are in a table
 LONGEST_RECORD = 2**26
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ def local_session(warehouse: Path, **settings: str) -> Any:
     """A session in this process's own JVM."""
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # what executors run: it has dither
     builder = SparkSession.builder.master("local[2]").config("spark.sql.warehouse.dir", str(warehouse))
     for setting, value in (SETTINGS | settings).items():
         builder = builder.config(setting, value)
