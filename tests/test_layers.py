@@ -79,7 +79,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["survey"],
         ["surveys"],
         ["registry"],
-        ["report_files"],
+        ["grouped_reports"],
+        ["report_files", "spark_tally"],
         ["bridge", "choice", "files"],
     ],
     "density": [

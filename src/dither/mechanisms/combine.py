@@ -22,6 +22,7 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.protocol import Mechanism, SupportsArray
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.compose import compose, parallel
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -54,6 +55,8 @@ class Repeated:
 
     mechanism: Mechanism
     times: int
+
+    __repr__ = short_repr
 
     def __init__(self, *, mechanism: Mechanism, times: SupportsIndex) -> None:
         self.__attrs_init__(mechanism=_read_mechanism(mechanism), times=integer(times, name="times", least=1))
@@ -114,6 +117,8 @@ class Partitioned:
     unit: Unit
     inside: Guarantee | None  # what a change inside a cell costs, where a person is replaced; see `dither.parallel`
 
+    __repr__ = short_repr
+
     def __init__(
         self, *, mechanism: Mechanism, cells: SupportsIndex, unit: UnitLike = PERSON, inside: Guarantee | None = None
     ) -> None:
@@ -172,6 +177,8 @@ class Together:
 
     mechanisms: tuple[Mechanism, ...]
 
+    __repr__ = short_repr
+
     def __init__(self, *, mechanisms: Sequence[Mechanism]) -> None:
         if not isinstance(mechanisms, (list, tuple)) or not mechanisms:
             raise DataError("mechanisms", mechanisms, "it lists no mechanism", "a list with at least one")
@@ -229,6 +236,8 @@ class Processed:
 
     mechanism: Mechanism
     function: Callable[[Any], Any]
+
+    __repr__ = short_repr
 
     def __init__(self, *, mechanism: Mechanism, function: Callable[[Any], Any]) -> None:
         self.__attrs_init__(mechanism=_read_mechanism(mechanism), function=function)

@@ -26,6 +26,7 @@ from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError, UnitError
 from dither.mechanisms.norms import float_root
 from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
 __all__ = ["Sensitivity", "count", "histogram", "mean", "of", "sum"]
@@ -62,6 +63,8 @@ class Sensitivity:
     l2_squared: Fraction
     unit: Unit
     pair: Pair | None  # two neighbouring data sets that attain the L1 norm, where known
+
+    __repr__ = short_repr
 
     def __init__(self, *, l1: NumberLike, l2_squared: NumberLike, unit: UnitLike, pair: Pair | None = None) -> None:
         norm = rational(l1, name="l1", nonnegative=True)

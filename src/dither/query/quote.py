@@ -8,6 +8,7 @@ from fractions import Fraction
 from dither.arguments import argument_errors
 from dither.errors import DataError, DitherError
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import LONGEST_LINE, LONGEST_VALUE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import finite_epsilon
@@ -173,6 +174,11 @@ class Quote:
         """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
         return release(self.offer, self.holdings, **how, wait=wait, daily=daily, door=door)
+
+    def __repr__(self) -> str:
+        errors = {name: None if error is None else float(f"{error:.4g}") for name, error in self.errors.items()}
+        asked = cut(" ".join(self.sql.split()), LONGEST_VALUE)
+        return cut(f"Quote({asked!r}, price={self.price!r}, errors={errors})", LONGEST_LINE)
 
     def __str__(self) -> str:
         return str(self.explain())

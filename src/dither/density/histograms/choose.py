@@ -30,6 +30,7 @@ from dither.density.histograms.tree import Tree, cost, read_root, read_rows
 from dither.density.histograms.tree_shape import TreeShape, branchings
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
 from dither.terminal import Explanation
@@ -79,6 +80,8 @@ class Plan:
     ordered: bool
     rows: int | None
     compared: dict[str, float]
+
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

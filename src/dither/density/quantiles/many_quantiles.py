@@ -48,6 +48,7 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import bounded_range, pure, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
@@ -103,6 +104,8 @@ class Quantiles:
     histograms: int
 
     code: ClassVar[str] = "quantiles_together"
+
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -239,6 +239,9 @@ class Answer:
         ]
         return "\n".join(part for part in parts if part)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     @property
     def heads(self) -> dict[str, str]:
         """What stands below the names of columns: what each number says, and of what its ends are."""

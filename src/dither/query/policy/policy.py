@@ -19,6 +19,7 @@ from typing import Any
 
 from dither.arguments import argument_errors
 from dither.errors import DitherError, PolicyError
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
@@ -96,6 +97,12 @@ class Policy:
     def table(self, name: str) -> Table | None:
         """The table of that name, whatever its case; None if there is none."""
         return next((table for table in self.tables if table.name.lower() == name.lower()), None)
+
+    def __repr__(self) -> str:
+        tables = ", ".join(table.name for table in self.tables) or "none"
+        return cut(
+            f"Policy({self.domain!r}, tables: {tables}, unit: {self.unit.value}, hash: {self.hash[:16]})", LONGEST_LINE
+        )
 
     def explain(self) -> Explanation:
         """What is protected, and how, in a few lines."""
