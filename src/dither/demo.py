@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.panel import Panel
 
-from dither.errors import ConflictError, MissingExtraError
-from dither.extras import needs
+from dither.errors import ConflictError
 from dither.ledger.report import bar
 from dither.query.answers.answer import Answer
 from dither.query.dataset import open as open_policy
@@ -182,11 +181,5 @@ def _bars(answer: Answer) -> str:
 
 
 def _picture(answer: Answer, path: Path, console: Console) -> None:
-    try:
-        with needs("dither[plot]"):
-            import vl_convert  # noqa: F401 - altair writes SVG with it
-        answer.plot("cost").save(str(path))
-    except MissingExtraError as error:
-        console.print(f"for a picture: {error.instead}", markup=False)
-    else:
-        console.print(f"a picture of the first answer: {path}", markup=False)
+    answer.plot("cost").save(path)
+    console.print(f"a picture of the first answer: {path}", markup=False)

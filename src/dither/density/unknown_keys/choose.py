@@ -27,6 +27,7 @@ from dither.errors import InputError, NumberError, PrecisionError
 from dither.mechanisms.additive.additive import read_flag
 from dither.numeric.balls import round_up
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
 from dither.terminal import Explanation
@@ -74,6 +75,7 @@ class KeyChoice:
     rule: KeyRule
     needs: dict[str, int | None]
     held: int
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

@@ -76,6 +76,9 @@ class BatchAnswer:
         told = [f"{wrapped(' '.join(answer.sql.split()))}\n{answer}" for answer in self.answers]
         return "\n\n".join(told)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return "".join(answer._repr_html_() for answer in self.answers)
 
