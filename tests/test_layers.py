@@ -18,8 +18,8 @@ SOURCE = Path(dither.__file__).parent
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
     ["errors", "fields", "hints", "lazy", "svg", "table"],
-    ["arguments", "extras"],
-    ["numeric"],
+    ["arguments", "extras", "terminal"],
+    ["altair_theme", "chart", "numeric"],
     ["noise"],
     ["privacy"],
     ["channels"],

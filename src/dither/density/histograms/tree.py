@@ -53,6 +53,7 @@ from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.lattice import add
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, UnitLike, read_replacement, read_unit
@@ -104,6 +105,7 @@ class Tree:
     rho: Fraction | None  # or this
     rows: int | None  # how many people are counted in some cell, where that is public
     unit: Unit  # whose coming, going or replacement is hidden
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -97,6 +98,7 @@ class ClippingRange:
     ends: str = field(default="upper", converter=_read_ends)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
+    __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)

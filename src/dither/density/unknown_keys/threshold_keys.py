@@ -59,6 +59,7 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.numeric.search import surely
 from dither.privacy import calibrate
 from dither.privacy.formulas.normal import profile
@@ -219,6 +220,7 @@ class GeometricKeys(ThresholdKeys):
     """
 
     code: ClassVar[str] = "geometric_keys"
+    __repr__ = short_repr
 
     @cached_property
     def law(self) -> DiscreteLaplace:
@@ -262,6 +264,7 @@ class GaussianKeys(ThresholdKeys):
     """
 
     code: ClassVar[str] = "gaussian_keys"
+    __repr__ = short_repr
 
     @cached_property
     def sigma2(self) -> Fraction:

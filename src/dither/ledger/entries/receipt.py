@@ -65,6 +65,10 @@ class Receipt:
         kind, dash, rest = self.ledger.rpartition("-")  # "temporary-" before the identity of a throw-away
         return f"{kind}{dash}{rest[:8]}-{self.number}"
 
+    def __repr__(self) -> str:
+        stored = "" if self.answer is None else ", with the stored answer"
+        return f"Receipt({self.name!r}, charged {self.guarantee}{stored})"
+
     def to_json(self) -> str:
         """Text to keep; `Ledger.verify(receipts=...)` holds it against the ledger."""
         stored = {**asdict(self), "guarantee": self.guarantee.to_json(), "head": list(self.head), "receipt": VERSION}

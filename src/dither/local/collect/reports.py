@@ -52,6 +52,10 @@ class Reports:
     payload: NDArray[Any]
     broken: int = 0
 
+    def __repr__(self) -> str:
+        broken = f", {self.broken} broken" if self.broken else ""
+        return f"Reports({self.record.get('kind')!r}, {len(self)} reports{broken})"
+
     def __len__(self) -> int:
         return len(self.payload)
 
