@@ -65,16 +65,16 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("format", READERS)
-def test_a_newer_version_is_refused_and_named(format, tmp_path):
+@pytest.mark.parametrize("name", READERS)
+def test_a_newer_version_is_refused_and_named(name, tmp_path):
     with pytest.raises(DitherError, match=rf"\b{NEWER}\b") as refusal:
-        READERS[format](tmp_path)
+        READERS[name](tmp_path)
     assert re.search(r"newer dither|the dither that wrote it", str(refusal.value)), refusal.value
     assert "a later part" not in str(refusal.value)
 
 
 def test_a_stored_answer_of_another_version_asks_for_the_dither_that_wrote_it():
-    with pytest.raises(DitherError, match="this version of dither did not write it.*the version that did"):
+    with pytest.raises(DitherError, match=r"this version of dither did not write it.*the version that did"):
         Released.from_json(json.dumps({"dither": NEWER, "released": []}))
 
 
