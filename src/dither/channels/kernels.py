@@ -63,7 +63,6 @@ class FlatKernel:
 
     size: int
     epsilon: Number
-
     __repr__ = short_repr
 
     def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
@@ -116,7 +115,6 @@ class GeometricKernel:
 
     size: int
     epsilon: Number
-
     __repr__ = short_repr
 
     def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
@@ -233,7 +231,6 @@ class GridKernel:
     width: int
     height: int
     rate: Number
-
     __repr__ = short_repr
 
     def __init__(self, width: SupportsIndex, height: SupportsIndex, rate: NumberLike) -> None:

@@ -41,7 +41,6 @@ class Graph:
     nodes: tuple[Hashable, ...]
     edges: tuple[Edge, ...]  # places of the nodes, smaller first, each once
     lengths: tuple[Fraction, ...] | None = None  # of the edges; None: all are 1
-
     __repr__ = short_repr
 
     def __post_init__(self) -> None:

@@ -72,7 +72,6 @@ class Case:
     gain: GainLike
     reached: float  # by the channel with its best remap
     best: Enclosure  # what the best mechanism gains, lower and upper bound
-
     __repr__ = short_repr
 
     @property
@@ -146,7 +145,6 @@ class Joint:
     priors: tuple[PriorLike, ...]
     separate: tuple[Enclosure, ...]  # the optimum of each prior, lower and upper bound
     together: Enclosure  # the largest sum of gains with one mechanism
-
     __repr__ = short_repr
 
     @property

@@ -171,7 +171,6 @@ class Trust:
     epsilon: Number
     central: float
     local: float
-
     __repr__ = short_repr
 
     @property

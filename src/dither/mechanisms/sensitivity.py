@@ -63,7 +63,6 @@ class Sensitivity:
     l2_squared: Fraction
     unit: Unit
     pair: Pair | None  # two neighbouring data sets that attain the L1 norm, where known
-
     __repr__ = short_repr
 
     def __init__(self, *, l1: NumberLike, l2_squared: NumberLike, unit: UnitLike, pair: Pair | None = None) -> None:
@@ -293,9 +292,8 @@ def _bounds(low: NumberLike, high: NumberLike) -> tuple[Fraction, Fraction]:
 
 def _vector(value: Any) -> tuple[Fraction, ...]:
     plain = value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
-    items = plain if isinstance(plain, (list, tuple)) else [plain]
     exact = []
-    for item in items:
+    for item in plain if isinstance(plain, (list, tuple)) else [plain]:
         if isinstance(item, bool) or not isinstance(item, (int, float, Fraction)) or not math.isfinite(item):
             raise DataError("function", value, "sensitivity is about finite numbers", "a number or a list of numbers")
         exact.append(Fraction(item))

@@ -22,6 +22,13 @@ MOST_PARTS = 4  # of a tuple or a mapping
 SHORT = 14  # letters of a number that is shown exactly
 
 
+class Record:
+    """A record whose `repr` is short; made with `repr=False`."""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+
 def short_repr(record: Any) -> str:
     """A record as its class with its fields: those that are None, and those that say so, are left out.
 

@@ -13,7 +13,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import finite_epsilon
 from dither.query.answers.answer import Answer
-from dither.query.answers.compare import Column, compare, other_noise
+from dither.query.answers.compare import Column, Comparison, compare, other_noise
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
@@ -119,7 +119,7 @@ class Quote:
         """How dither understood the SQL, clause by clause."""
         return Explanation(describe(self.offer.question))
 
-    def compare(self, *others: Quote) -> str:
+    def compare(self, *others: Quote) -> Comparison:
         """A table of this quote beside `others`: prices, shares of the budget, errors, and how a person is bounded.
 
         Without others, and where the budget counts rho, beside the other kind of noise: at the same charge, and at the same
@@ -136,7 +136,7 @@ class Quote:
                     columns.append(Column(quote.offer, quote.affordable, beside))
                 except DitherError as error:
                     refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
-        return "\n".join([compare(columns), *refused])
+        return compare(columns, refused)
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())

@@ -63,7 +63,6 @@ class Report:
     epsilon: float  # the largest log ratio, of outputs a million times likelier than what was left out
     missing: float  # the largest probability that was left out
     errors: int  # how many half-widths were checked
-
     __repr__ = short_repr
 
     def __str__(self) -> str:

@@ -61,7 +61,6 @@ class Outcomes:
     outputs: dict[Hashable, Any]  # the output of each key
     missing: arb  # an exact number, not below the truth
     draws: int  # how many draws the longest run made
-
     __repr__ = short_repr
 
     def probability(self, output: object) -> tuple[float, float]:

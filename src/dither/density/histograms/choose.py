@@ -80,7 +80,6 @@ class Plan:
     ordered: bool
     rows: int | None
     compared: dict[str, float]
-
     __repr__ = short_repr
 
     @property
@@ -275,14 +274,13 @@ def _trees(
     size: int, rows: int | None, unit: Unit, price: dict[str, Any], *, ordered: bool
 ) -> list[tuple[float, Callable[[], Any], str]]:
     """The trees with the least cost, each with the error by which it is compared."""
-    shapes = [
-        TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)
-    ]
+    roots = read_root(None, rows, unit)
+    shapes = [TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in roots]
     shapes = [shape for shape in shapes if shape.levels > 1 or shape.root == "exact"]  # one level without root is flat
-    gaussian = price["epsilon"] is None
 
     def loss(shape: TreeShape) -> float:
-        return cost(shape, unit, gaussian=gaussian) * (1 if ordered else shape.leaf_square() / shape.mean_prefix())
+        part = 1 if ordered else shape.leaf_square() / shape.mean_prefix()
+        return cost(shape, unit, gaussian=price["epsilon"] is None) * part
 
     found: list[tuple[float, Callable[[], Any], str]] = []
     for shape in sorted(shapes, key=loss)[:TREES]:
@@ -298,5 +296,5 @@ def describe(mechanism: Histogram | Tree | PrefixWorkload) -> str:
         return "noise in every cell"
     if isinstance(mechanism, PrefixWorkload):
         return "the best strategy for running sums"
-    levels = mechanism.shape.levels
-    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {levels} level{'s' if levels > 1 else ''} of noise"
+    several = f"{mechanism.shape.levels} level{'s' * (mechanism.shape.levels > 1)}"
+    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {several} of noise"

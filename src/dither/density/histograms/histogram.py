@@ -88,7 +88,6 @@ class Histogram:
     epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement is hidden
-
     __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:

@@ -97,7 +97,6 @@ class Marginals:
     rho: Fraction | None
     rows: int | None
     unit: Unit
-
     __repr__ = short_repr
 
     def __init__(

@@ -68,7 +68,6 @@ class PrefixWorkload:
     cells: int = field(converter=_read_cells)
     rho: Fraction = field(converter=read_rho)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
-
     __repr__ = short_repr
 
     @property

@@ -60,7 +60,6 @@ class RangePlan:
     cuts: tuple[int, ...]
     asked: tuple[int, ...]
     workload: Workload
-
     __repr__ = short_repr
 
     @property

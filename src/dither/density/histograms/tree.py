@@ -105,7 +105,6 @@ class Tree:
     rho: Fraction | None  # or this
     rows: int | None  # how many people are counted in some cell, where that is public
     unit: Unit  # whose coming, going or replacement is hidden
-
     __repr__ = short_repr
 
     def __init__(

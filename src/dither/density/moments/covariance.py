@@ -75,7 +75,6 @@ class Covariance:
     second: tuple[Fraction, Fraction]
     steps: int  # G
     unit: Unit = field(converter=read_unit)
-
     __repr__ = short_repr
 
     def __init__(

@@ -96,7 +96,6 @@ class Moments:
     rows: int | None
     steps: int  # G
     unit: Unit
-
     __repr__ = short_repr
 
     def __init__(

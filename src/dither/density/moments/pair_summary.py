@@ -72,7 +72,6 @@ class PairSummary:
 
     pair: CovarianceLike
     released: tuple[int, ...]
-
     __repr__ = short_repr
 
     @property

@@ -88,7 +88,6 @@ class Summary:
     released: tuple[int, ...]
 
     # -- estimates ---------------------------------------------------------------------------------------------
-
     __repr__ = short_repr
 
     @property

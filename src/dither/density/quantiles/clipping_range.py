@@ -98,7 +98,6 @@ class ClippingRange:
     ends: str = field(default="upper", converter=_read_ends)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
-
     __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:

@@ -83,7 +83,6 @@ class Quantile:
     epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
-
     __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:

@@ -111,7 +111,6 @@ class QuantileBand:
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
     mass: int = field(default=1, converter=read_mass)  # W
     histograms: int = field(default=1, converter=read_histograms)
-
     __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:

@@ -117,7 +117,6 @@ class QuantileInterval:
     mass: int = field(default=1, converter=read_mass)  # W
     histograms: int = field(default=1, converter=read_histograms)
     ends: Fraction = field(default=ENDS, converter=read_ends)
-
     __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:

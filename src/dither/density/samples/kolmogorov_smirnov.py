@@ -98,7 +98,6 @@ class KolmogorovSmirnov:
     epsilon: Number = field(converter=read_epsilon)
     base: str
     unit: Unit = field(converter=read_unit)
-
     __repr__ = short_repr
 
     def __init__(

@@ -75,7 +75,6 @@ class KeyChoice:
     rule: KeyRule
     needs: dict[str, int | None]
     held: int
-
     __repr__ = short_repr
 
     @property

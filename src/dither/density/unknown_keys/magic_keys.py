@@ -85,7 +85,6 @@ class MagicKeys(KeyRule):
     """
 
     code: ClassVar[str] = "magic_keys"
-
     __repr__ = short_repr
 
     def __attrs_post_init__(self) -> None:

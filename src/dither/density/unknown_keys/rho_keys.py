@@ -77,7 +77,6 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
     rho: Fraction = field(converter=read_rho)
 
     most_keys = 2**40
-
     __repr__ = short_repr
 
     def __init__(

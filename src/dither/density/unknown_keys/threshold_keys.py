@@ -220,7 +220,6 @@ class GeometricKeys(ThresholdKeys):
     """
 
     code: ClassVar[str] = "geometric_keys"
-
     __repr__ = short_repr
 
     @cached_property
@@ -265,7 +264,6 @@ class GaussianKeys(ThresholdKeys):
     """
 
     code: ClassVar[str] = "gaussian_keys"
-
     __repr__ = short_repr
 
     @cached_property

@@ -145,7 +145,6 @@ class TruncatedGeometricKeys(TruncatedKeys):
     """
 
     code: ClassVar[str] = "truncated_geometric_keys"
-
     __repr__ = short_repr
 
     @cached_property
@@ -184,7 +183,6 @@ class TruncatedGaussianKeys(TruncatedKeys):
     """
 
     code: ClassVar[str] = "truncated_gaussian_keys"
-
     __repr__ = short_repr
 
     @cached_property
@@ -245,7 +243,6 @@ class TruncatedRhoKeys(TruncatedKeys):  # type: ignore[override]  # its __attrs_
     code: ClassVar[str] = "truncated_rho_keys"
 
     rho: Fraction = field(converter=read_rho)
-
     __repr__ = short_repr
 
     def __init__(

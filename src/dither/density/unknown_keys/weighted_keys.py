@@ -64,7 +64,6 @@ class WeightedKeys(GaussianKeys):
 
     most_keys = 64
     parts = 2**10
-
     __repr__ = short_repr
 
     def __attrs_post_init__(self) -> None:

@@ -9,6 +9,7 @@ from dither.arguments import argument_errors
 from dither.errors import DataError, InputError
 from dither.ledger.entries.entry import Head, canonical
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import refuse_newer
 
 VERSION = 1
 
@@ -79,6 +80,7 @@ class Receipt:
         """The receipt of a text that `to_json` wrote."""
         try:
             stored = json.loads(text)
+            refuse_newer("version of the receipt", stored["receipt"], VERSION)
             if stored.pop("receipt") != VERSION:
                 raise ValueError("another version")
             stored["guarantee"] = Guarantee.from_json(stored["guarantee"])

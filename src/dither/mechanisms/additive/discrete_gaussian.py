@@ -80,7 +80,6 @@ class DiscreteGaussian(Additive):
     sigma2: Fraction  # the parameter of the law; its variance is a little smaller
     dimension: int | None = field(converter=read_dimension)  # None for one number, d for a vector
     unit: Unit  # whose coming, going or replacement the sensitivity is about
-
     __repr__ = short_repr
 
     def __init__(

@@ -92,7 +92,6 @@ class Gaussian(Additive):
     integers: bool  # whether values are whole numbers
     step: Fraction  # of the lattice; 1 for whole numbers
     unit: Unit  # whose coming, going or replacement the sensitivity is about
-
     __repr__ = short_repr
 
     def __init__(

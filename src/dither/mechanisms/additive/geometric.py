@@ -89,7 +89,6 @@ class Geometric(Additive):
     bounds: tuple[int, int] | None  # values and releases are moved into these
     dimension: int | None = field(converter=read_dimension)  # None for one number, d for a vector
     unit: Unit  # whose coming, going or replacement the sensitivity is about
-
     __repr__ = short_repr
 
     def __init__(

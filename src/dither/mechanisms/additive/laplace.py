@@ -77,7 +77,6 @@ class Laplace(Additive):
     dimension: int | None  # None for one number, d for a vector
     step: Fraction  # of the lattice
     unit: Unit  # whose coming, going or replacement the sensitivity is about
-
     __repr__ = short_repr
 
     def __init__(

@@ -76,7 +76,6 @@ class Staircase(Additive):
     gamma: Fraction  # which part of a stride is high
     step: Fraction  # of the lattice
     unit: Unit  # whose coming, going or replacement the sensitivity is about
-
     __repr__ = short_repr
 
     def __init__(

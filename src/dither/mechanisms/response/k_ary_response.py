@@ -75,7 +75,6 @@ class Flat:
     values: tuple[Hashable, ...] = field(converter=_read_values)  # all that can be said
     epsilon: Number = field(converter=read_epsilon, kw_only=True)  # the promise
     unit: Unit = field(default=Unit.REPLACE_ONE, converter=read_replacement, kw_only=True)
-
     __repr__ = short_repr
 
     @property

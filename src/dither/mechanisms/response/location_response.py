@@ -84,7 +84,6 @@ class LocationResponse:
     width: int  # how many columns
     height: int  # how many rows
     unit: Unit = field(converter=read_replacement)
-
     __repr__ = short_repr
 
     def __init__(

@@ -67,7 +67,6 @@ class RandomizedResponse:
     epsilon: Number  # the promise
     p: Fraction | None  # the probability of the truth, where it was given
     unit: Unit = field(converter=read_replacement)
-
     __repr__ = short_repr
 
     def __init__(

@@ -77,7 +77,6 @@ class Exponential(Selection):
     """
 
     code: ClassVar[str] = "exponential"
-
     __repr__ = short_repr
 
     @property

@@ -80,7 +80,6 @@ class IntervalMean:
     squared: bool  # whether squared errors are punished, or absolute ones
     points: int  # how many candidates there are
     unit: Unit = field(converter=read_replacement)  # replace one person, or one row
-
     __repr__ = short_repr
 
     def __init__(

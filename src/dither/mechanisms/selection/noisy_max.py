@@ -75,7 +75,6 @@ class NoisyMax(Selection):
     """
 
     code: ClassVar[str] = "noisy_max"
-
     __repr__ = short_repr
 
     def _check(self) -> None:

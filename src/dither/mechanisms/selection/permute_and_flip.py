@@ -73,7 +73,6 @@ class PermuteAndFlip(Selection):
     """
 
     code: ClassVar[str] = "permute_and_flip"
-
     __repr__ = short_repr
 
     @property

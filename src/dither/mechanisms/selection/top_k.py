@@ -67,7 +67,6 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
     code: ClassVar[str] = "top_k"
 
     k: int  # how many are chosen
-
     __repr__ = short_repr
 
     def __init__(

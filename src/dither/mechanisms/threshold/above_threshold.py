@@ -90,7 +90,6 @@ class AboveThreshold:
     step: Fraction  # of the lattice
     unit: Unit
     any_length: ClassVar[bool] = True  # a list of values may have any length
-
     __repr__ = short_repr
 
     def __init__(

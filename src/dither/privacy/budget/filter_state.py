@@ -56,7 +56,6 @@ class Spent:
 
     budget: Filter
     totals: Totals
-
     __repr__ = short_repr
 
 

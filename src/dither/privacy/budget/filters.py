@@ -43,7 +43,6 @@ class SumFilter(Filter):
     epsilon: Number
     delta: Fraction
     unit: Unit
-
     __repr__ = short_repr
 
     @property
@@ -107,7 +106,6 @@ class ZcdpFilter(Filter):
     delta: Fraction
     unit: Unit
     classical: bool = False  # type: ignore[misc]  # of each filter of this kind
-
     __repr__ = short_repr
 
     @property
@@ -167,7 +165,6 @@ class GaussianFilter(Filter):
     kind: ClassVar[str] = "gaussian"
     mu2: Fraction
     unit: Unit
-
     __repr__ = short_repr
 
     @property
@@ -231,7 +228,6 @@ class ApproxFilter(Filter):
     rho: Fraction  # converts to (epsilon, delta - delta_events)
     unit: Unit
     classical: bool = False  # type: ignore[misc]  # of each filter of this kind
-
     __repr__ = short_repr
 
     @property

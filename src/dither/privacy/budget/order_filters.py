@@ -77,7 +77,6 @@ class RenyiFilter(OrderFilter):
     kind: ClassVar[str] = "renyi"
     caps: Caps
     unit: Unit
-
     __repr__ = short_repr
 
     @property
@@ -118,7 +117,6 @@ class SomeOrderFilter(OrderFilter):
     delta: Fraction
     caps: Caps
     unit: Unit
-
     __repr__ = short_repr
 
     @property

@@ -28,7 +28,6 @@ class Released:
     parts: tuple[Any, ...] = ()  # what each other statistic released
     limits: list[list[int]] | None = None  # the histograms by which limits were found
     constants: tuple[tuple[str | None, Released], ...] = ()  # of scalar subqueries: the decimal that was taken, and of what
-
     __repr__ = short_repr
 
     @property
