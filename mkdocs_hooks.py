@@ -19,6 +19,8 @@ from mkdocs.structure.files import File
 
 FRONTS = ["dither", "dither.channels", "dither.density", "dither.learn", "dither.local", "dither.noise", "dither.testing"]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:src|examples|tests|benchmarks|[A-Z])[^)#]*)\)")
+CELL = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
+NAME = re.compile(r"(?<=<code>)[A-Za-z_][\w./-]*(?=</code>)")
 TYPES = """\
 In signatures a `NumberLike` is what an exact number is read from: an integer, a float (at its printed decimal), a
 `Fraction`, a `Decimal`, a `Number`, or text such as `"0.5"`, `"1/3"` or `"ln(3)"`. A `RealLike` is the same without text: a
@@ -27,9 +29,22 @@ one of NumPy's.
 """
 
 
+def on_config(config: Any) -> Any:
+    """Nowhere to edit, no link to edit: where the sources are published is said by the variable DITHER_REPOSITORY."""
+    config.edit_uri = config.edit_uri if config.repo_url else ""
+    return config
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Links that leave the docs, as the name of what they lead to."""
     return OUTSIDE.sub(lambda found: f"{found[1]} (`{found[2]}`)" if found[1] != found[2] else f"`{found[2]}`", markdown)
+
+
+def on_page_content(content: str, page: Any, **_: Any) -> str:
+    """Names in tables may break behind a _, a / or a dot, and nowhere else; see the style sheet."""
+    if page.file.src_uri.startswith("api/"):
+        return content
+    return CELL.sub(lambda cell: NAME.sub(lambda name: re.sub(r"([_/.]+)(?=\w)", r"\1<wbr>", name[0]), cell[0]), content)
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -18,7 +18,7 @@ SOURCE = Path(dither.__file__).parent
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
     ["errors", "fields", "hints", "lazy", "svg", "table"],
-    ["arguments", "extras"],
+    ["arguments", "extras", "terminal"],
     ["numeric"],
     ["noise"],
     ["privacy"],
@@ -74,13 +74,13 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["columns", "least_epsilon"],
+        ["client_law", "columns", "least_epsilon", "portable_survey"],
         ["collect"],
         ["survey"],
         ["surveys"],
         ["registry"],
         ["grouped_reports"],
-        ["spark_tally"],
+        ["report_files", "spark_tally"],
         ["bridge", "choice", "files"],
     ],
     "density": [

@@ -38,6 +38,7 @@ from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import NumberLike, integer
 from dither.privacy.unit import UnitLike
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.base import BaseEstimator, clone
@@ -163,12 +164,12 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         price, rows = self._price(), integer(n, name="n", least=1)
         return FitQuote(type(self).__name__, price.guarantee, price.words, tuple(self._expect(price, rows, labelled)))
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was chosen, at which price, and how far from the best it may be."""
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
         lines = [f"Price      {self.guarantee_}, charged {charged}", f"Chosen     number {self.best_index_}, from 0 on"]
-        return "\n".join([*lines, *(f"Expect     {one}" for one in self.words_)])
+        return Explanation("\n".join([*lines, *(f"Expect     {one}" for one in self.words_)]))
 
     def __sklearn_clone__(self) -> PrivateSearch:
         """The same search, not fitted. Models are not copied: a copy by scikit-learn would forget what they learned."""

@@ -1,8 +1,8 @@
 """Reports in Parquet files: written piece by piece, and tallied without reading them into memory.
 
 A file has one row a report, and the record of its survey among its metadata. A report that is one number, or a few, is
-one column each; any other is a column of bytes. Numbers are tallied by DuckDB, as a GROUP BY: there are few different
-reports, however many people answered. Bytes are counted batch by batch.
+one column each; any other is a column of bytes. Client ids, where there are some, are a column of 16 bytes. Files of the
+wire format (`Reports.to_bytes`) are tallied as well, as collectors of clients in other languages have them.
 
 Files come from strangers. A row that is no report (missing, of the wrong length, too large, no number at all) is counted
 as rejected and left out; a file that cannot be read, or is of another survey, is refused.
@@ -16,22 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
 from dither.errors import DataError
-from dither.local.collect.reports import Reports, read_record, same_survey
+from dither.local.collect.client_register import ClientRegister
+from dither.local.collect.reports import ID_SIZE, Reports, same_survey
 from dither.local.collect.tally import Tally
-from dither.local.columns import BATCH, Progress, open_parquet, read_values, record_batches
-from dither.local.grouped_reports import is_plain, largest_numbers, nothing, tally_bytes, tally_groups
+from dither.local.columns import Progress, read_values
 from dither.local.registry import AnySurvey, from_record
+from dither.local.report_files import CLIENT, CLIENTS, KEY, find_files, has_ids, record_of, tally_one
 from dither.local.spark_tally import tally_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-KEY = b"dither.survey"
-__all__ = ["read_values", "survey_of", "tally_file", "tally_spark", "to_arrow", "write"]
-
-LARGEST_BATCH = 1 << 26  # bytes
-WROTE = "what `dither local randomize` wrote"
+__all__ = ["read_values", "survey_of", "tally_file", "tally_files", "tally_spark", "to_arrow", "write"]
 
 
 @argument_errors
@@ -54,7 +50,8 @@ def to_arrow(reports: Reports) -> pa.Table:
     if not isinstance(reports, Reports):
         raise DataError("reports", reports, "they are no reports", "what randomize gave")
     schema = _schema(reports)
-    return pa.Table.from_arrays([_column(reports.payload, field) for field in schema], schema=schema)
+    columns = [_column(reports.ids if field.name == CLIENT else reports.payload, field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _schema(reports: Reports) -> pa.Schema:
@@ -69,10 +66,14 @@ def _schema(reports: Reports) -> pa.Schema:
         fields = [pa.field("report", pa.from_numpy_dtype(dtype))]
     else:
         fields = [pa.field("report", pa.binary(dtype.itemsize))]
-    return pa.schema(fields, metadata={KEY: json.dumps(reports.record, sort_keys=True)})
+    metadata: dict[bytes, Any] = {KEY: json.dumps(reports.record, sort_keys=True)}
+    if reports.ids is not None:
+        fields.append(pa.field(CLIENT, pa.binary(ID_SIZE)))
+        metadata[CLIENTS] = "1"
+    return pa.schema(fields, metadata=metadata)
 
 
-def _column(payload: NDArray[Any], field: pa.Field) -> pa.Array:
+def _column(payload: Any, field: pa.Field) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
@@ -143,27 +144,26 @@ def survey_of(path: Path | str) -> AnySurvey:
         ...     files.survey_of(path)
         DirectEncoding(2 values, epsilon='1')
     """
-    return from_record(_record(path))
-
-
-def _record(path: Path | str) -> dict[str, object]:
-    record = (open_parquet(path).schema_arrow.metadata or {}).get(KEY)
-    if record is None:
-        raise DataError("file", str(path), "it carries no survey, so it is no file of reports", WROTE)
-    return read_record(record)
+    return from_record(record_of(path))
 
 
 @argument_errors
-def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Progress | None = None) -> Tally:
+def tally_file(
+    path: Path | str,
+    survey: AnySurvey | None = None,
+    progress: Progress | None = None,
+    register: ClientRegister | None = None,
+) -> Tally:
     """The tally of a file of reports: of the survey that is expected, or of the one that it names.
 
     Args:
         path: of the file.
         survey: what the file must answer; the survey that it names unless it is given.
         progress: called with the number of rows done and of rows in all.
+        register: of the clients that were counted before, where reports have client ids.
 
     Raises:
-        DataError: it cannot be read, or answers another survey.
+        DataError: it cannot be read, or answers another survey; a register is given, and the reports have no ids.
 
     Example:
         >>> from pathlib import Path
@@ -176,58 +176,52 @@ def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Prog
         ...     files.tally_file(path, survey).people
         3
     """
-    record = _record(path)
-    found = from_record(record) if survey is None else survey
-    same_survey(record, found.record, "file")
-    return _grouped(path, found, progress) if is_plain(found) else _streamed(path, found, progress)
+    return tally_files([path], survey, progress, register)
 
 
-def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
-    """Different reports and how often each came, by DuckDB, which is handed one batch after the other."""
-    import duckdb
-    import numpy as np
-    import pyarrow as pa
+@argument_errors
+def tally_files(
+    paths: Iterable[Path | str] | Path | str,
+    survey: AnySurvey | None = None,
+    progress: Progress | None = None,
+    register: ClientRegister | None = None,
+) -> Tally:
+    """The tally of several files of reports of one survey. Reports with client ids count once a client, over all files.
 
-    fields = largest_numbers(survey)
-    file = _need(path, fields)
-    if not all(pa.types.is_integer(file.schema_arrow.field(name).type) for name in fields):
-        return nothing(survey, file.metadata.num_rows)  # text, floats and bytes are no numbers
-    # what is out of range is one group: a stranger cannot make more of them than there are reports
-    names = ", ".join(f'CASE WHEN "{n}" BETWEEN 0 AND {most} THEN "{n}" END AS "{n}"' for n, most in fields.items())
-    keys = ", ".join(f'"{name}"' for name in fields)
-    try:
-        with duckdb.connect() as connection:
-            schema = pa.schema([file.schema_arrow.field(name) for name in fields])
-            reader = pa.RecordBatchReader.from_batches(schema, record_batches(file, list(fields), BATCH, progress))
-            given: Any = connection.from_arrow(reader).project(names)
-            columns = given.aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
-    except (pa.ArrowException, OSError, duckdb.Error) as error:
-        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
-    found = {name: np.ma.asarray(columns[name]) for name in fields}
-    return tally_groups(survey, found, np.asarray(columns["n"], dtype=np.int64))
+    Args:
+        paths: of the files, or patterns such as "reports/*.parquet"; one of them, or a list.
+        survey: what the files must answer; the survey that the first one names unless it is given.
+        progress: called with the number of rows done and of rows in all, file by file.
+        register: of the clients that were counted before; without one the tally cannot be added to another one.
 
+    Raises:
+        DataError: a path names no file, or one a second time; a file cannot be read, or answers another survey; some files
+            have client ids and others have none.
 
-def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
-    """Reports that are bytes, batch by batch."""
-    import pyarrow as pa
-
-    size = survey.dtype.itemsize
-    file = _need(path, ["report"])
-    kind = file.schema_arrow.field("report").type
-    if not pa.types.is_fixed_size_binary(kind) or kind.byte_width != size:  # not even read: its values may be of any size
-        return nothing(survey, file.metadata.num_rows)
-    total = nothing(survey)
-    try:
-        for batch in record_batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
-            total += tally_bytes(survey, batch.column(0))
-    except (pa.ArrowException, OSError) as error:
-        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
-    return total
-
-
-def _need(path: Path | str, fields: Iterable[str]) -> Any:
-    file = open_parquet(path)
-    for name in fields:
-        if file.schema_arrow.names.count(name) != 1:
-            raise DataError("file", str(path), f"it has no column '{name}', or several", WROTE)
-    return file
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from dither.local import DirectEncoding, files
+        >>> survey = DirectEncoding(["yes", "no"], epsilon=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     for name in "ab":
+        ...         count = files.write(Path(folder) / f"{name}.parquet", [survey.randomize(["yes", "no"])])
+        ...     files.tally_files(f"{folder}/*.parquet").people
+        4
+    """
+    found = find_files([paths] if isinstance(paths, (str, Path)) else paths)
+    if not found:
+        raise DataError("paths", [], "there is nothing to count", "'reports/*.parquet'")
+    asked = from_record(record_of(found[0])) if survey is None else survey
+    by_client = has_ids(found[0]) or register is not None
+    for path in found:
+        same_survey(record_of(path), asked.record, "file")
+        if has_ids(path) != by_client:
+            why = "some reports have client ids and some have none, so a client could count twice"
+            raise DataError("file", str(path), why, "files with ids, or files without, and no register for the latter")
+    known = ClientRegister() if by_client and register is None else register
+    first, *rest = (tally_one(path, asked, progress, known) for path in found)
+    total = sum(rest, first)
+    if known is None or register is not None:
+        return total
+    return Tally(total.record, total.counts, total.people, total.rejected, known.duplicates)

@@ -38,6 +38,7 @@ from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
 from dither.query.sources.spark_session import SparkSessionLike
 from dither.query.sql.ibis import as_sql
+from dither.terminal import Explanation
 
 
 @argument_errors
@@ -194,9 +195,10 @@ class Dataset(Holdings):
         """
         return make_features(sql, self, target, None if max_rows is None else index(max_rows))
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What is protected, how, and what is left of the budget."""
-        return "\n".join([self.policy.explain(), *self.engine_words, f"Budget     {self.ledger.remaining()}"])
+        lines = [self.policy.explain()[:], *self.engine_words, f"Budget     {self.ledger.remaining()}"]
+        return Explanation("\n".join(lines))
 
 
 @argument_errors

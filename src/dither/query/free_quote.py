@@ -19,6 +19,7 @@ from dither.query.pricing.unprotected_facts import unprotected_keys, unprotected
 from dither.query.quote import Quote
 from dither.query.sql.clauses.public_table import PublicTable, read_public_table
 from dither.query.sql.options import read_options
+from dither.terminal import Explanation
 
 
 class FreeQuote(Quote):
@@ -105,14 +106,15 @@ class FreeQuote(Quote):
         """It can be asked whatever is left of the budget."""
         raise DataError("affordable", self._sql, "the question is free, and can be asked for ever", "quote.release()")
 
-    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """What is answered, and that it is free; `details` of the budget it has none, and no share of an `analyst`."""
         outside = f"\nOutside    {self.unprotected}" if self.unprotected else ""
-        return f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}{outside}"
+        told = f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}{outside}"
+        return Explanation(told)
 
-    def describe(self) -> str:
+    def describe(self) -> Explanation:
         """How dither understood the SQL."""
-        return f"Asks       {', '.join(self.table.columns)}: {self._says()}"
+        return Explanation(f"Asks       {', '.join(self.table.columns)}: {self._says()}")
 
     def _says(self) -> str:
         if not self.table.keys:
@@ -133,7 +135,7 @@ class FreeQuote(Quote):
             keys=self.table.keys,
             guarantee=self.guarantee,
             says="\n".join(told for told in (self._says(), self.unprotected) if told),
-            explained=self.explain(),
+            explained=self.explain()[:],
             frame_kind=next((source.kind for source in self.holdings.sources.values()), ""),
             unprotected=self.unprotected,
         )

@@ -24,6 +24,7 @@ from dither.query.pricing.fingerprint import question
 from dither.query.pricing.make_offer import make_offer
 from dither.query.pricing.offer import Offer
 from dither.query.release import WAIT, release
+from dither.terminal import Explanation
 
 
 @argument_errors
@@ -105,17 +106,17 @@ class Quote:
         """How many questions of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it; of
         the share of `analyst`, where that is what she can spend."""
         remaining, of = self.holdings.remaining(self.guarantee, analyst)
         left = remaining.words(self.guarantee, of=of, details=details)
         told = explain_offer(self.offer, f"\nLeft       {left}")
-        return "\n".join([told, *self.holdings.engine_words])
+        return Explanation("\n".join([told, *self.holdings.engine_words]))
 
-    def describe(self) -> str:
+    def describe(self) -> Explanation:
         """How dither understood the SQL, clause by clause."""
-        return describe(self.offer.question)
+        return Explanation(describe(self.offer.question))
 
     def compare(self, *others: Quote) -> str:
         """A table of this quote beside `others`: prices, shares of the budget, errors, and how a person is bounded.
@@ -174,7 +175,7 @@ class Quote:
         return release(self.offer, self.holdings, **how, wait=wait, daily=daily, door=door)
 
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
 
 
 def make_quote(ask: Ask, holdings: Holdings) -> Quote:

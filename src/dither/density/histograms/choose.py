@@ -32,6 +32,7 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
+from dither.terminal import Explanation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,7 +149,7 @@ class Plan:
             rising[-1] = self.rows
         return np.diff(rising, prepend=0.0)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was compared, and why this one was taken."""
         what = "running sum" if self.ordered else "cell"
         taken = describe(self.mechanism)
@@ -161,7 +162,7 @@ class Plan:
         if first != taken:
             lines.append(f"'{taken}' is taken: it is plainer, and '{first}' is better by less than 5%.")
         lines.append(f"With 95% probability every {what} stays within {self.error('0.95'):.4g} of the truth, all together.")
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
 
 @argument_errors

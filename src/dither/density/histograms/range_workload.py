@@ -21,6 +21,7 @@ from dither.mechanisms.workload.workload import Workload
 from dither.numeric.number import NumberLike, rational
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
+from dither.terminal import Explanation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,17 +84,22 @@ class RangePlan:
         sums = np.concatenate(([0], np.cumsum(found)))[list(self.cuts)]
         return padded(np.diff(sums)[list(self.asked)], self.workload.unit)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was compared, and why this one was taken."""
         strategy = self.workload.strategy
         ranked = sorted(strategy.compared.items(), key=lambda one: one[1])
-        return "\n".join(
-            [
-                f"{len(self.workload.queries)} ranges over {len(self.asked)} merged cells, {self.guarantee}.",
-                "Expected error of a range (root mean square) for each unit of noise, from the ranges only:",
-                *(f"  {error:10.4g}  {name}{'   <- taken' if name == strategy.name else ''}" for name, error in ranked[:6]),
-                f"With 95% probability every answer stays within {self.error('0.95'):.4g} of the truth, all together.",
-            ]
+        return Explanation(
+            "\n".join(
+                [
+                    f"{len(self.workload.queries)} ranges over {len(self.asked)} merged cells, {self.guarantee}.",
+                    "Expected error of a range (root mean square) for each unit of noise, from the ranges only:",
+                    *(
+                        f"  {error:10.4g}  {name}{'   <- taken' if name == strategy.name else ''}"
+                        for name, error in ranked[:6]
+                    ),
+                    f"With 95% probability every answer stays within {self.error('0.95'):.4g} of the truth, all together.",
+                ]
+            )
         )
 
 

@@ -29,6 +29,7 @@ from dither.numeric.balls import round_up
 from dither.numeric.number import NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
+from dither.terminal import Explanation
 
 HALF = "0.5"
 RULES: dict[str, type[KeyRule]] = {
@@ -87,7 +88,7 @@ class KeyChoice:
         """The keys that are shown, in order, as the rule shows them, from `value`: a mapping of keys to counts."""
         return self.rule.release(value)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was chosen and why, in plain words."""
         rule, need = self.rule, self.needs[self.name]
         each = f"{rule.max_keys} keys of a person are" if rule.max_keys > 1 else "one key of a person is"
@@ -103,10 +104,10 @@ class KeyChoice:
             else f"A key that fewer than {rule.min_people} people hold is never shown.",
             f"Promise: {rule.guarantee}.",
         ]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
 
 
 @argument_errors

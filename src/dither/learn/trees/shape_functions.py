@@ -16,6 +16,7 @@ from dither.learn.base.columns import CategoryColumn, Column
 from dither.learn.trees.bins import bin_edges, bin_words, row_bins
 from dither.learn.trees.boosting import PrivateBoosting
 from dither.table import table
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.utils.validation import check_is_fitted
@@ -45,7 +46,7 @@ class AdditiveModel(PrivateBoosting):
             total = total + shape[bins[:, at]]
         return total
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, at which price; and the shape functions: of each column its importance, and effects by bin.
 
         Bins of numbers beside each other with the same effects stand in one line. The rows of a bin have noise too: an
@@ -68,7 +69,7 @@ class AdditiveModel(PrivateBoosting):
                 f"{name}: importance {self.importances_[at]:.3f}, the mean size of its effects",
                 *table(found, rule=1),
             ]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     def plot(self) -> altair.ConcatChart:
         """One chart for each column: the effect of each of its bins on the score. All of them; made of released numbers.

@@ -22,7 +22,8 @@ from dither.query.answers.interval_table import shown_keys, with_intervals
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import svg_chart
-from dither.query.answers.table import html_table, page, table_text, wrapped
+from dither.query.answers.table import html_table, page, table_text
+from dither.terminal import Explanation, wrapped
 
 if TYPE_CHECKING:
     import altair
@@ -157,10 +158,10 @@ class Answer:
 
     # -- to look at --------------------------------------------------------------------------------------------
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, what the error bars hold and what they do not."""
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
-        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
+        return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
     def plot(self, name: str | None = None) -> altair.LayerChart:
         """A chart of the aggregate `name`, or of the first, with its error bars; save it with .save('answer.svg').
@@ -231,7 +232,11 @@ class Answer:
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        parts = [wrapped(self.says), table_text(self.columns, self.keys, self.heads), wrapped(self.caption)]
+        parts = [
+            wrapped(self.says),
+            table_text(self.columns, self.keys, self.heads, self._with_intervals),
+            wrapped(self.caption),
+        ]
         return "\n".join(part for part in parts if part)
 
     @property
@@ -247,7 +252,7 @@ class Answer:
         return self._html(f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}")
 
     def _html(self, note: str) -> str:
-        return html_table(self.columns, self._with_intervals, note, self.heads)
+        return html_table(self.columns, self.keys, self._with_intervals, note, self.heads)
 
     def to_html(self) -> str:
         """A page that stands by itself: the table with its error bars, a chart of it, and what the numbers mean."""

@@ -27,10 +27,10 @@ from dither.query.answers.difference_chart import Pair, difference_chart
 from dither.query.answers.interval_table import SELECTED, IntervalTable, key_rows, percent, shown_keys, with_intervals
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
-from dither.query.answers.table import MOST_ROWS, wrapped
+from dither.query.answers.table import MOST_ROWS
 from dither.query.plan.text import number
 from dither.svg.ticks import real
-from dither.table import table
+from dither.terminal import fitted_table, wrapped
 
 TRUE = {"truth", "of released numbers"}
 NUMBERS = {"whole", "number"}
@@ -109,7 +109,9 @@ class Difference:
             for row in self._rows[:MOST_ROWS]
         ]
         more = [f"... and {len(self._rows) - MOST_ROWS:,} rows more"] if len(self._rows) > MOST_ROWS else []
-        lines = table([head, *cells], left=range(len(self.keys) + len(several)), rule=1)
+        lines = fitted_table(
+            [head, *cells], left=range(len(self.keys) + len(several)), rule=1, keys=len(self.keys) + len(several)
+        )
         return "\n".join([*lines, *more, wrapped(self.words)])
 
 

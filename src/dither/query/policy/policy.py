@@ -29,6 +29,7 @@ from dither.query.policy.fact import Fact
 from dither.query.policy.origin import CONSENT, check_consent, origin_words
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 from dither.query.policy.toml_text import read_toml, toml_text
+from dither.terminal import Explanation
 
 VERSION = 1
 DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
@@ -96,7 +97,7 @@ class Policy:
         """The table of that name, whatever its case; None if there is none."""
         return next((table for table in self.tables if table.name.lower() == name.lower()), None)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What is protected, and how, in a few lines."""
         lines = [f"Domain     {self.domain}: {self.unit.value}"]
         if self.made_up:
@@ -108,7 +109,7 @@ class Policy:
             lines.append(f"Table      {table.name}: {whose}{_limits(table)}")
             lines += [f"             {column.describe()}" for column in table.columns]
             lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     @cached_property
     def hash(self) -> str:

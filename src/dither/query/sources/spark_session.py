@@ -5,9 +5,11 @@ what a backslash means, whether `${...}` in a text is replaced by a variable of 
 is never changed. Its own is a new session of the same application, by public methods; launch settings that are known to
 change what SQL means, and code that others put into the planner, are refused by name.
 
-Two settings are a matter of privacy. Least and largest value that stand beside a part of a file, or of a table that is held
-in memory, leave NaN out: taken for those of all cells, they decide what becomes of all rows with NaN in that part, so that
-one person's number would count or drop others. No row is left out by them here.
+Some settings are a matter of privacy. Tables in buckets claim that all rows of a person are in one file; Spark believes it
+and groups each file by itself, so that a person of two files would be bounded twice. Buckets are not looked at here. Least
+and largest value that stand beside a part of a file, or of a table that is held in memory, leave NaN out: taken for those of
+all cells, they decide what becomes of all rows with NaN in that part, so that one person's number would count or drop
+others. No row is left out by them here.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # otherwise one old date would fail
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",
+    "spark.sql.sources.bucketing.enabled": "false",  # else people whose rows lie in two buckets would be two
+    "spark.sql.optimizer.metadataOnly": "false",  # else a part without rows would count
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.broadcastTimeout": "86400",  # seconds: a join that is slow must not fail

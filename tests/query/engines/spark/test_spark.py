@@ -320,11 +320,6 @@ def test_ctrl_c_stops_the_job(session, files, tmp_path):
 # -- hostile files ----------------------------------------------------------------------------------------------------------
 
 
-def rows_of(session, path, sql, table, **facts):
-    """What the engine gives for a SELECT of totals: by a question."""
-    return
-
-
 @pytest.mark.parametrize("kind", ["frame", "cached frame", "files"])
 def test_a_person_does_not_decide_about_the_rows_of_others_with_nan(session, tmp_path, kind):
     """Least and largest number of a part of a file, or of a table in memory, leave NaN out; NaN is above all numbers."""
