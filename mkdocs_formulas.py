@@ -37,9 +37,15 @@ class FormulaError(ValueError):
 def on_page_content(content: str, page: Any, **_: Any) -> str:
     """The formulas of a page as MathML."""
     try:
-        return FOUND.sub(lambda found: mathml(html.unescape(found[3]), block=found[2] == "["), content)
+        return FOUND.sub(lambda found: _placed(html.unescape(found[3]), block=found[2] == "["), content)
     except FormulaError as error:
         raise FormulaError(f"{page.file.src_uri}: {error}") from error
+
+
+def _placed(latex: str, *, block: bool) -> str:
+    """In the line, or in a box of its own, which scrolls where it is too narrow: by keys, too, so it takes the focus."""
+    made = mathml(latex, block=block)
+    return f'<div class="formula" tabindex="0" role="group" aria-label="formula">{made}</div>' if block else made
 
 
 def mathml(latex: str, *, block: bool = False) -> str:

@@ -19,7 +19,7 @@ SOURCE = Path(dither.__file__).parent
 FLOORS = [
     ["errors", "fields", "hints", "lazy", "svg", "table"],
     ["arguments", "extras", "terminal"],
-    ["numeric"],
+    ["altair_theme", "chart", "numeric"],
     ["noise"],
     ["privacy"],
     ["channels"],

@@ -42,9 +42,8 @@ def counted(page: str) -> dict[str, int]:
 def test_the_page_counts_its_verdicts():
     assert counts(PAGE) == counted(PAGE)
     assert [int(row[0]) for row in CLAIMS] == list(range(1, 52))
-    assert counts(PAGE) != counted(
-        PAGE.replace("| 36 | the Rényi divergence, with dQ/dP | corrected |", "| 36 | x | holds |")
-    )
+    planted = re.sub(r"^\| 36 \| .+? \| corrected \|", "| 36 | x | holds |", PAGE, flags=re.MULTILINE)
+    assert counts(PAGE) != counted(planted)
 
 
 def test_every_claim_has_its_verdict_in_the_section_that_the_table_names():

@@ -16,7 +16,7 @@ from email.parser import Parser
 from pathlib import Path, PurePosixPath
 
 WHEEL_WANTED = ("dither/py.typed", "dither/__init__.pyi", "dither/server/page/assets/codemirror.js")
-SDIST_WANTED = ("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "PKG-INFO", "src/dither/__init__.py", "tests/seeds.py")
+SDIST_WANTED = (
     "LICENSE",
     "README.md",
     "CHANGELOG.md",

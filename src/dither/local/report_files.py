@@ -15,6 +15,7 @@ from typing import Any
 from dither.errors import DataError
 from dither.local.collect.client_register import ClientRegister
 from dither.local.collect.reports import (
+    CLIENT,
     ID_SIZE,
     LONGEST_RECORD,
     MAGIC,
@@ -31,7 +32,6 @@ from dither.local.registry import AnySurvey
 
 KEY = b"dither.survey"
 CLIENTS = b"dither.clients"  # among the metadata: the version of the column of ids
-CLIENT = "client"  # that column
 LARGEST_BATCH = 1 << 26  # bytes
 WROTE = "what `dither local randomize` wrote"
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dither.arguments import argument_errors
 from dither.errors import DataError
+from dither.local.collect.reports import CLIENT
 from dither.local.collect.tally import Tally
 from dither.local.grouped_reports import is_plain, largest_numbers, nothing, tally_bytes, tally_groups
 from dither.local.registry import AnySurvey, from_record
@@ -56,8 +57,8 @@ def tally_spark(frame: ReportFrame, survey: AnySurvey) -> Tally:
         survey: what the reports answer.
 
     Raises:
-        DataError: a column is missing or there twice, reports have client ids, the frame is a stream, or Spark cannot count
-            it: its rows cannot be read, or reports are bytes and dither is not installed on its executors.
+        DataError: a column is missing or there twice, reports have client ids, the frame is a stream, or Spark cannot
+            count it: its rows cannot be read, or reports are bytes and dither is not installed on its executors.
 
     Example:
         >>> from dither.local import DirectEncoding, files
@@ -87,17 +88,14 @@ def _types(frame: ReportFrame, wanted: Sequence[str]) -> dict[str, str]:
         raise DataError("frame", type(frame).__name__, why, "spark.read.parquet('/data/reports')") from error
     if endless:
         raise DataError("frame", "a stream", "it has no end", "a DataFrame that is not a stream")
-    if "client" in [column.lower() for column, _ in columns]:
-        why = "it has a column of client ids, of which the first report counts, and rows of Spark have no order"
-        instead = (
-            "files.tally_files(...), or frame.dropDuplicates(['client']).drop('client') for any one of each client"
-        )
-        raise DataError("frame", "client", why, instead)
     for name in wanted:  # Spark does not tell a capital from a small letter
         if [column.lower() for column, _ in columns].count(name) != 1 or name not in dict(columns):
             shown = ", ".join(column for column, _ in columns[:6])
             why = f"it has no column '{name}', or several, capitals aside"
             raise DataError("frame", shown, why, "reports as files.write stores them, or frame.withColumnRenamed(...)")
+    if CLIENT in [column.lower() for column, _ in columns]:
+        why = "its reports have client ids, and a client that sent two would count twice"
+        raise DataError("frame", f"a column '{CLIENT}'", why, f"frame.dropDuplicates(['{CLIENT}']).drop('{CLIENT}')")
     return {column: kind for column, kind in columns if column in wanted}
 
 

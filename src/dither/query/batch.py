@@ -192,6 +192,9 @@ class Batch:
     def __getitem__(self, place: int) -> Quote:
         return Quote(self.offers[integer(place, name="place of a question")], self.holdings)
 
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} question{'s' if len(self) > 1 else ''}, price={self.price!r})"
+
     def __str__(self) -> str:
         return str(self.explain())
 

@@ -11,6 +11,7 @@ from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
 from dither.query.budget_plan.budget_plan import BudgetPlan, make_plan
@@ -194,6 +195,13 @@ class Dataset(Holdings):
             DataError: there is no such target, or more rows of a person than the policy lets count.
         """
         return make_features(sql, self, target, None if max_rows is None else index(max_rows))
+
+    def __repr__(self) -> str:
+        tables = ", ".join(table.name for table in self.policy.tables)
+        told = (
+            f"{self.policy.domain!r}, tables: {tables}, budget: {self.ledger.budget.ceiling}, ledger: {self.ledger.location}"
+        )
+        return cut(f"Dataset({told})", LONGEST_LINE)
 
     def explain(self) -> Explanation:
         """What is protected, how, and what is left of the budget."""

@@ -11,6 +11,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.answer import Answer
+from dither.query.answers.compare import Comparison
 from dither.query.answers.estimates import KINDS
 from dither.query.answers.free_answer import FREE, FreeAnswer
 from dither.query.holdings import Holdings
@@ -55,7 +56,10 @@ class FreeQuote(Quote):
     @property
     def offer(self) -> Offer:
         """There is none: nothing is released."""
-        raise DataError("quote", self._sql, "the question is free, and nothing is released for it", "quote.release()")
+        raise self._free()
+
+    def _free(self) -> DataError:
+        return DataError("quote", self._sql, "the question is free, and nothing is released for it", "quote.release()")
 
     @property
     def sql(self) -> str:
@@ -121,9 +125,9 @@ class FreeQuote(Quote):
             return "none: the columns with their types, by the policy"
         return "all keys that there can be, by the policy or the question, whether the data has them or not"
 
-    def compare(self, *others: Quote) -> str:
+    def compare(self, *others: Quote) -> Comparison:
         """Refused: nothing is released."""
-        return str(self.offer)
+        raise self._free()
 
     def release(self, **how: Any) -> Answer:
         """The answer, at no charge; `how` are the keywords of `Quote.release`, and change nothing."""

@@ -8,11 +8,12 @@ from fractions import Fraction
 from dither.arguments import argument_errors
 from dither.errors import DataError, DitherError
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import LONGEST_LINE, LONGEST_VALUE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import finite_epsilon
 from dither.query.answers.answer import Answer
-from dither.query.answers.compare import Column, compare, other_noise
+from dither.query.answers.compare import Column, Comparison, compare, other_noise
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
@@ -118,7 +119,7 @@ class Quote:
         """How dither understood the SQL, clause by clause."""
         return Explanation(describe(self.offer.question))
 
-    def compare(self, *others: Quote) -> str:
+    def compare(self, *others: Quote) -> Comparison:
         """A table of this quote beside `others`: prices, shares of the budget, errors, and how a person is bounded.
 
         Without others, and where the budget counts rho, beside the other kind of noise: at the same charge, and at the same
@@ -135,7 +136,7 @@ class Quote:
                     columns.append(Column(quote.offer, quote.affordable, beside))
                 except DitherError as error:
                     refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
-        return "\n".join([compare(columns), *refused])
+        return compare(columns, refused)
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())
@@ -173,6 +174,11 @@ class Quote:
         """
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
         return release(self.offer, self.holdings, **how, wait=wait, daily=daily, door=door)
+
+    def __repr__(self) -> str:
+        errors = {name: None if error is None else float(f"{error:.4g}") for name, error in self.errors.items()}
+        asked = cut(" ".join(self.sql.split()), LONGEST_VALUE)
+        return cut(f"Quote({asked!r}, price={self.price!r}, errors={errors})", LONGEST_LINE)
 
     def __str__(self) -> str:
         return str(self.explain())

@@ -41,6 +41,12 @@ def test_the_first_report_of_a_client_counts():
     assert SURVEY.estimate(tally).people == 3
 
 
+def test_ids_that_differ_in_their_last_byte_are_different():
+    names = [bytes(15) + bytes([last]) for last in (1, 2, 1, 2, 3)]
+    tally = SURVEY.tally(reports([0, 1, 2, 2, 2], names))
+    assert (tally.counts.tolist(), tally.duplicates) == ([1, 1, 1], 2)
+
+
 def test_a_client_whose_first_report_is_none_is_not_counted_later():
     tally = SURVEY.tally(reports([9, 1, 2], [IDS[0], IDS[0], IDS[1]]))
     assert (tally.counts.tolist(), tally.people, tally.rejected, tally.duplicates) == ([0, 0, 1], 1, 1, 1)

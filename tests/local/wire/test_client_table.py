@@ -12,6 +12,7 @@ import pytest
 
 from dither import Number, ln
 from dither.local import client_law
+from dither.local.registry import KINDS
 from dither.local.surveys.coin_flip import CoinFlip
 from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.local.surveys.grid_response import GridResponse
@@ -27,6 +28,7 @@ from dither.local.surveys.subset_selection import SubsetSelection
 from dither.local.surveys.unary_encoding import UnaryEncoding
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
+from tests.local.wire import vectors
 from tests.local.wire.reference_client import Bytes, Client, law, multiply
 
 NEAR = Fraction(1, 2**86)
@@ -55,9 +57,9 @@ def surveys(small, large):
         GridResponse(width=2, height=2, epsilon=small, scores="uniform"),
         Longitudinal(3, first=small, forever=large),
         Duchi(0, 1, epsilon=small),
-        Piecewise(0, 1, epsilon=large, reports=7, window=2),
-        Hybrid(0, 1, epsilon=large, reports=5, window=2),
-        NoisyNumber(0, 1, epsilon=4 * small, steps=4),
+        Piecewise(0, 5, epsilon=large, reports=7, window=2),
+        Hybrid(-3, 0, epsilon=large, reports=5, window=2),
+        NoisyNumber(0, 4, epsilon=4 * small, steps=4),
         NoisyNumber(0, 1, epsilon=small, steps=1),
     ]
 
@@ -261,3 +263,18 @@ def test_the_table_says_which_survey_it_is():
     assert json.loads(table["record"]) == survey.record
     assert survey.randomize(["a"]).to_bytes()[12:].startswith(table["record"].encode())
     assert table["size"] == survey.dtype.itemsize
+
+
+def test_the_page_lists_every_field_of_every_table():
+    page = vectors.PATH.with_name("wire-format.md").read_text()
+    common = {"dither_client_table", "kind", "size", "record"}
+    assert all(f"| `{name}` |" in page for name in common)
+    for survey, _ in vectors.surveys():
+        table, rows = json.loads(survey.client_table()), page.partition("## Surveys")[2].splitlines()
+        words = " ".join(row for row in rows if row.startswith(f"| `{table['kind']}`"))
+        if table["kind"] == "hybrid":  # "as piecewise", or "as duchi"
+            words += " ".join(row for row in rows if row.startswith(("| `piecewise`", "| `duchi`")))
+        assert [name for name in set(table) - common if f"`{name}`" not in words] == [], table["kind"]
+        for field_ in survey.record:
+            assert f"`{field_}`" in page.partition("## The client table")[0], (table["kind"], field_)
+    assert set(KINDS) == {json.loads(survey.client_table())["kind"] for survey, _ in vectors.surveys()}

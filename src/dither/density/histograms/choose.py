@@ -30,6 +30,7 @@ from dither.density.histograms.tree import Tree, cost, read_root, read_rows
 from dither.density.histograms.tree_shape import TreeShape, branchings
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
 from dither.terminal import Explanation
@@ -79,6 +80,7 @@ class Plan:
     ordered: bool
     rows: int | None
     compared: dict[str, float]
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:
@@ -210,7 +212,7 @@ def cdf(
     unit: UnitLike = Unit.ADD_REMOVE,
     known_loss: bool = False,
 ) -> Plan:
-    """The best mechanism for running sums over bins: how many people lie below each edge.
+    """The best mechanism for a distribution function: how many people lie below each edge of the bins.
 
     With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
     known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.
@@ -272,14 +274,13 @@ def _trees(
     size: int, rows: int | None, unit: Unit, price: dict[str, Any], *, ordered: bool
 ) -> list[tuple[float, Callable[[], Any], str]]:
     """The trees with the least cost, each with the error by which it is compared."""
-    shapes = [
-        TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)
-    ]
+    roots = read_root(None, rows, unit)
+    shapes = [TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in roots]
     shapes = [shape for shape in shapes if shape.levels > 1 or shape.root == "exact"]  # one level without root is flat
-    gaussian = price["epsilon"] is None
 
     def loss(shape: TreeShape) -> float:
-        return cost(shape, unit, gaussian=gaussian) * (1 if ordered else shape.leaf_square() / shape.mean_prefix())
+        part = 1 if ordered else shape.leaf_square() / shape.mean_prefix()
+        return cost(shape, unit, gaussian=price["epsilon"] is None) * part
 
     found: list[tuple[float, Callable[[], Any], str]] = []
     for shape in sorted(shapes, key=loss)[:TREES]:
@@ -295,5 +296,5 @@ def describe(mechanism: Histogram | Tree | PrefixWorkload) -> str:
         return "noise in every cell"
     if isinstance(mechanism, PrefixWorkload):
         return "the best strategy for running sums"
-    levels = mechanism.shape.levels
-    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {levels} level{'s' if levels > 1 else ''} of noise"
+    several = f"{mechanism.shape.levels} level{'s' * (mechanism.shape.levels > 1)}"
+    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {several} of noise"

@@ -19,6 +19,7 @@ from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.errors import DataError, NumberError
 from dither.mechanisms.workload.workload import Workload
 from dither.numeric.number import NumberLike, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
 from dither.terminal import Explanation
@@ -59,6 +60,7 @@ class RangePlan:
     cuts: tuple[int, ...]
     asked: tuple[int, ...]
     workload: Workload
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dither.altair_theme import series, themed
 from dither.extras import needs
 from dither.learn.base.cells import Floats
 from dither.learn.base.columns import CategoryColumn, Column
@@ -105,16 +106,18 @@ class AdditiveModel(PrivateBoosting):
             ]
             width = max(CHART_WIDTH, LETTER_WIDTH * len(places)) if kind else CHART_WIDTH
             base = altair.Chart(altair.InlineData(values=values), title=name, width=width, height=160)
-            color = altair.Color("output:N", sort=outputs, title=None)
+            legend = altair.Undefined if len(outputs) > 1 else None
+            color = altair.Color("output:N", sort=outputs, title=None, legend=legend)
             y = altair.Y("effect:Q", title="effect on the score")
             if kind:
                 x = altair.X("bin:N", sort=places, title=None)
-                charts.append(base.mark_point(filled=True).encode(x=x, y=y, color=color))
+                form = altair.Shape("output:N", sort=outputs, title=None, legend=legend)
+                charts.append(base.mark_point(filled=True, size=50).encode(x=x, y=y, color=color, shape=form))
             else:
                 x = altair.X("bin:Q", scale=altair.Scale(domain=[places[0], places[-1]]), title=None)
-                charts.append(base.mark_line(interpolate="step-after").encode(x=x, y=y, color=color))
+                charts.append(base.mark_line(interpolate="step-after").encode(x=x, y=y, **series("output", outputs)))
         drawn: altair.ConcatChart = altair.concat(*charts, columns=CHARTS_ABREAST)
-        return drawn
+        return themed(drawn)
 
 
 def _words(column: Column, low: int, high: int) -> str:

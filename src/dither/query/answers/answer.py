@@ -12,21 +12,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
+from dither.chart import Chart
 from dither.errors import DataError
 from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.query.answers.chart import chart
 from dither.query.answers.difference import Difference, difference
-from dither.query.answers.interval_table import shown_keys, with_intervals
-from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
+from dither.query.answers.interval_table import with_intervals
+from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
-from dither.query.answers.svg_chart import svg_chart
+from dither.query.answers.svg_chart import chart_title, svg_chart
 from dither.query.answers.table import html_table, page, table_text
 from dither.terminal import Explanation, wrapped
 
 if TYPE_CHECKING:
-    import altair
     import pandas
     import polars
     import pyarrow
@@ -62,7 +61,7 @@ class Answer:
 
     Raises:
         DataError: there is no column of that name, or `scalar` or `plot` need another shape, or `from_json` another text.
-        MissingExtraError: pandas, polars or altair is not installed.
+        MissingExtraError: pandas or polars is not installed.
 
     Example:
         >>> import tempfile, pyarrow, dither
@@ -163,15 +162,9 @@ class Answer:
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
         return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
-    def plot(self, name: str | None = None) -> altair.LayerChart:
-        """A chart of the aggregate `name`, or of the first, with its error bars; save it with .save('answer.svg').
-
-        It needs `dither[plot]`.
-        """
-        names = self._with_intervals
-        if not names:
-            raise DataError("answer", ", ".join(self.columns), "no column of it has error bars", "answer.rows()")
-        return chart(self.rows(), shown_keys(self), names, name, self.confidence)
+    def plot(self, name: str | None = None) -> Chart:
+        """The chart that `svg` draws, as an object: a notebook shows it without a network; .save('answer.svg') writes it."""
+        return Chart(chart_title(self, name), self.svg(name))
 
     def svg(self, name: str | None = None, *, alone: bool = True) -> str:
         """A chart as SVG text, drawn without a library: an estimate a group, each with its interval as a whisker.
@@ -239,6 +232,8 @@ class Answer:
         ]
         return "\n".join(part for part in parts if part)
 
+    __repr__ = __str__
+
     @property
     def heads(self) -> dict[str, str]:
         """What stands below the names of columns: what each number says, and of what its ends are."""
@@ -292,9 +287,7 @@ class Answer:
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> Answer:
         found = dict(record)
-        version = found.pop("answer")
-        if version not in (1, VERSION):
-            raise ValueError("another version")
+        version = read_version(found.pop("answer"), VERSION)
         if version == 1:  # which did not say what each number says
             found |= {"statements": {}, "says": "", "beyond": None}
         check_record(found)

@@ -10,10 +10,11 @@ from dither.query.answers.number_texts import decimals_of, high_text, low_text, 
 from dither.query.plan.text import number
 from dither.svg.element import element
 from dither.svg.theme import STYLE as COLOURS
-from dither.terminal import fitted_table
+from dither.terminal import fitted_table, wrapped
 
 MOST_ROWS = 50
-BAR, EDGE = 120.0, 6.0  # how wide an interval is drawn, and the room beside it, so that no dot is cut
+PAGE = 100  # columns of text on a page
+BAR, EDGE = 120.0, 10.0  # how wide an interval is drawn, and the room beside it, so that no dot is cut
 
 
 def table_text(
@@ -96,13 +97,15 @@ STYLE = (
 def page(body: str, told: str) -> str:
     """A page that stands by itself: a table, and below it what the numbers mean."""
     head = f'<meta charset="utf-8"><title>dither</title><style>{STYLE}</style>'
-    return f"<!doctype html><html><head>{head}</head><body>{body}<pre>{escape.escape(told)}</pre></body></html>"
+    return (
+        f"<!doctype html><html><head>{head}</head><body>{body}<pre>{escape.escape(wrapped(told, PAGE))}</pre></body></html>"
+    )
 
 
 def preformatted(text: str) -> str:
     """Text as it is, for a notebook: spaces and line breaks stay, and columns line up."""
     style = "font-family: monospace; white-space: pre-wrap; text-align: left"
-    return f'<pre style="{style}">{escape.escape(text)}</pre>'
+    return f'<pre style="{style}">{escape.escape(wrapped(text, PAGE))}</pre>'
 
 
 def _range(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[float, float]:

@@ -174,6 +174,9 @@ class BudgetPlan:
     def __str__(self) -> str:
         return str(self.explain())
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return preformatted(self.explain())
 

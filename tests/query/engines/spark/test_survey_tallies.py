@@ -107,8 +107,10 @@ def test_what_is_no_frame_of_reports_is_refused(session):
     for columns in ("1 AS other", "1 AS report, 2 AS report", "1 AS report, 2 AS Report", "1 AS REPORT"):
         with pytest.raises(DataError, match="no column 'report'"):
             files.tally_spark(session.sql(f"SELECT {columns}"), survey)
-    with pytest.raises(DataError, match="client ids"):
-        files.tally_spark(session.sql("SELECT 1 AS report, X'00' AS Client"), survey)
+    with pytest.raises(DataError, match="would count twice"):
+        files.tally_spark(session.sql("SELECT 1 AS report, X'00' AS client"), survey)
+    once = session.sql("SELECT 1 AS report, X'00' AS client FROM range(3)").dropDuplicates(["client"]).drop("client")
+    assert files.tally_spark(once, survey).people == 1
     with pytest.raises(DataError, match="no DataFrame"):
         files.tally_spark(pa.table({"report": [1]}), survey)
     with pytest.raises(DataError, match="no end"):
