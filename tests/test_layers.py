@@ -18,8 +18,8 @@ SOURCE = Path(dither.__file__).parent
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
     ["errors", "fields", "hints", "lazy", "svg", "table"],
-    ["arguments", "extras"],
-    ["numeric"],
+    ["arguments", "extras", "terminal"],
+    ["altair_theme", "chart", "numeric"],
     ["noise"],
     ["privacy"],
     ["channels"],
@@ -79,7 +79,8 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["survey"],
         ["surveys"],
         ["registry"],
-        ["report_files"],
+        ["grouped_reports"],
+        ["report_files", "spark_tally"],
         ["bridge", "choice", "files"],
     ],
     "density": [
@@ -123,7 +124,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/words"],
         ["engines/engine", "engines/interruptible", "engines/templates"],
         ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
-        ["engines/mixed"],
+        ["engines/mixed", "engines/spark"],
         ["engines/choose"],
         ["holdings", "owner", "sql"],
         ["pricing", "public"],

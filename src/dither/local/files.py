@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.local.collect.client_register import ClientRegister
-from dither.local.collect.reports import ID_SIZE, Reports, same_survey
+from dither.local.collect.reports import CLIENT, ID_SIZE, Reports, same_survey
 from dither.local.collect.tally import Tally
 from dither.local.columns import Progress, read_values
 from dither.local.registry import AnySurvey, from_record
-from dither.local.report_files import CLIENT, CLIENTS, KEY, find_files, has_ids, record_of, tally_one
+from dither.local.report_files import CLIENTS, KEY, find_files, has_ids, record_of, tally_one
+from dither.local.spark_tally import tally_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read_values", "survey_of", "tally_file", "tally_files", "to_arrow", "write"]
+__all__ = ["read_values", "survey_of", "tally_file", "tally_files", "tally_spark", "to_arrow", "write"]
 
 
 @argument_errors

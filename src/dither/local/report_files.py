@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dither.errors import DataError
 from dither.local.collect.client_register import ClientRegister
 from dither.local.collect.reports import (
+    CLIENT,
     ID_SIZE,
     LONGEST_RECORD,
     MAGIC,
@@ -26,15 +27,11 @@ from dither.local.collect.reports import (
 )
 from dither.local.collect.tally import Tally
 from dither.local.columns import BATCH, Progress, open_parquet, record_batches
+from dither.local.grouped_reports import is_plain, largest_numbers, nothing, tally_bytes, tally_groups
 from dither.local.registry import AnySurvey
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 KEY = b"dither.survey"
 CLIENTS = b"dither.clients"  # among the metadata: the version of the column of ids
-CLIENT = "client"  # that column
 LARGEST_BATCH = 1 << 26  # bytes
 WROTE = "what `dither local randomize` wrote"
 
@@ -92,11 +89,10 @@ def tally_one(path: Path | str, survey: AnySurvey, progress: Progress | None, re
     """The tally of one file of reports of this survey; a register counts each client once."""
     if register is not None:
         pieces = _wire_pieces(path, survey) if is_wire(path) else _pieces_with_ids(path, survey, progress)
-        return sum((survey.tally(register.first(piece)) for piece in pieces), Tally(survey.record, _nothing(survey), 0))
+        return sum((survey.tally(register.first(piece)) for piece in pieces), nothing(survey))
     if is_wire(path):
-        return sum((survey.tally(piece) for piece in _wire_pieces(path, survey)), Tally(survey.record, _nothing(survey), 0))
-    plain = survey.dtype.kind == "u" or survey.dtype.names is not None
-    return _grouped(path, survey, progress) if plain else _streamed(path, survey, progress)
+        return sum((survey.tally(piece) for piece in _wire_pieces(path, survey)), nothing(survey))
+    return _grouped(path, survey, progress) if is_plain(survey) else _streamed(path, survey, progress)
 
 
 def _wire_pieces(path: Path | str, survey: AnySurvey) -> Iterator[Reports]:
@@ -143,27 +139,18 @@ def _as_bytes(report: int | bytes | None, size: int) -> bytes | None:
     return report
 
 
-def _no_reports(survey: AnySurvey) -> NDArray[Any]:
-    import numpy as np
-
-    return np.zeros(0, dtype=survey.dtype)
-
-
 def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
     """Different reports and how often each came, by DuckDB, which is handed one batch after the other."""
     import duckdb
     import numpy as np
     import pyarrow as pa
 
-    dtype = survey.dtype
-    fields = {"report": dtype} if dtype.names is None else {name: dtype[name] for name in dtype.names}
+    fields = largest_numbers(survey)
     file = _need(path, fields)
-    total = file.metadata.num_rows
     if not all(pa.types.is_integer(file.schema_arrow.field(name).type) for name in fields):
-        return Tally(survey.record, _nothing(survey), 0, total)  # text, floats and bytes are no numbers
+        return nothing(survey, file.metadata.num_rows)  # text, floats and bytes are no numbers
     # what is out of range is one group: a stranger cannot make more of them than there are reports
-    limits = {name: _largest(survey, kind) for name, kind in fields.items()}
-    names = ", ".join(f'CASE WHEN "{n}" BETWEEN 0 AND {most} THEN "{n}" END AS "{n}"' for n, most in limits.items())
+    names = ", ".join(f'CASE WHEN "{n}" BETWEEN 0 AND {most} THEN "{n}" END AS "{n}"' for n, most in fields.items())
     keys = ", ".join(f'"{name}"' for name in fields)
     try:
         with duckdb.connect() as connection:
@@ -173,62 +160,23 @@ def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> 
             columns = given.aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
     except (pa.ArrowException, OSError, duckdb.Error) as error:
         raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
-    times = np.asarray(columns["n"], dtype=np.int64)
-    good = np.ones(times.shape, dtype=bool)
-    payload = np.zeros(times.shape, dtype=dtype)
-    for name, kind in fields.items():
-        values = np.ma.asarray(columns[name])
-        data = np.ma.getdata(values)
-        fits = ~np.ma.getmaskarray(values) & (data >= 0) & (data <= np.iinfo(kind).max)
-        good &= fits
-        target = payload if dtype.names is None else payload[name]
-        target[fits] = data[fits].astype(kind)
-    rejected = int(times[~good].sum())
-    return _repeated(survey, payload[good], times[good]) + Tally(survey.record, _nothing(survey), 0, rejected)
-
-
-def _largest(survey: AnySurvey, kind: np.dtype[Any]) -> int:
-    """The largest number that a report can be: of its type, or where that is large of what is kept."""
-    import numpy as np
-
-    most = int(np.iinfo(kind).max)
-    return most if kind.itemsize <= 2 else min(most, _nothing(survey).size)
-
-
-def _repeated(survey: AnySurvey, payload: NDArray[Any], times: NDArray[np.int64]) -> Tally:
-    """The tally of reports that came several times each: the bits of the numbers one by one, since tallies add up."""
-    total = Tally(survey.record, _nothing(survey), 0)
-    for bit in range(int(times.max(initial=0)).bit_length()):
-        part = survey.tally(Reports(survey.record, payload[(times >> bit) & 1 == 1]))
-        total += Tally(survey.record, part.counts << bit, part.people << bit, part.rejected << bit)
-    return total
-
-
-def _nothing(survey: AnySurvey) -> NDArray[np.int64]:
-    return survey.tally(Reports(survey.record, _no_reports(survey))).counts
+    found = {name: np.ma.asarray(columns[name]) for name in fields}
+    return tally_groups(survey, found, np.asarray(columns["n"], dtype=np.int64))
 
 
 def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
     """Reports that are bytes, batch by batch."""
-    import numpy as np
     import pyarrow as pa
 
     size = survey.dtype.itemsize
     file = _need(path, ["report"])
     kind = file.schema_arrow.field("report").type
     if not pa.types.is_fixed_size_binary(kind) or kind.byte_width != size:  # not even read: its values may be of any size
-        return Tally(survey.record, _nothing(survey), 0, file.metadata.num_rows)
-    total = Tally(survey.record, _nothing(survey), 0)
+        return nothing(survey, file.metadata.num_rows)
+    total = nothing(survey)
     try:
         for batch in record_batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
-            column = batch.column(0)
-            if not column.null_count:
-                data = np.frombuffer(column.buffers()[1], dtype=np.uint8)
-                whole = data[column.offset * size : (column.offset + len(column)) * size].tobytes()
-            else:
-                whole = b"".join(x for x in column.to_pylist() if x is not None)
-            payload = np.frombuffer(whole, dtype=np.dtype((np.void, size)))
-            total += survey.tally(Reports(survey.record, payload, broken=len(column) - len(payload)))
+            total += tally_bytes(survey, batch.column(0))
     except (pa.ArrowException, OSError) as error:
         raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
     return total

@@ -11,6 +11,7 @@ from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
 from dither.query.budget_plan.budget_plan import BudgetPlan, make_plan
@@ -36,7 +37,9 @@ from dither.query.public_constants import with_public_constants
 from dither.query.public_quote import public_quote
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
+from dither.query.sources.spark_session import SparkSessionLike
 from dither.query.sql.ibis import as_sql
+from dither.terminal import Explanation
 
 
 @argument_errors
@@ -193,17 +196,26 @@ class Dataset(Holdings):
         """
         return make_features(sql, self, target, None if max_rows is None else index(max_rows))
 
-    def explain(self) -> str:
+    def __repr__(self) -> str:
+        tables = ", ".join(table.name for table in self.policy.tables)
+        told = (
+            f"{self.policy.domain!r}, tables: {tables}, budget: {self.ledger.budget.ceiling}, ledger: {self.ledger.location}"
+        )
+        return cut(f"Dataset({told})", LONGEST_LINE)
+
+    def explain(self) -> Explanation:
         """What is protected, how, and what is left of the budget."""
-        return "\n".join([self.policy.explain(), *self.engine_words, f"Budget     {self.ledger.remaining()}"])
+        lines = [self.policy.explain()[:], *self.engine_words, f"Budget     {self.ledger.remaining()}"]
+        return Explanation("\n".join(lines))
 
 
 @argument_errors
-def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
+def open(path: str | Path, *, spark: SparkSessionLike | None = None) -> Dataset:  # noqa: A001 - as `dither.open`
     """The dataset of a policy file. Its ledger was made before: see `create_ledger`.
 
     Args:
         path: a TOML file, see `dither policy init`; paths in it are relative to its folder.
+        spark: the session that reads sources such as 'spark:clinic.visits'; it is never changed.
 
     Raises:
         PolicyError: the file cannot be read, says too little, too much or two things at once, or names no ledger yet.
@@ -231,7 +243,7 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
     """
     if not isinstance(path, (str, Path)):
         raise DataError("policy", path, "it is not a path", "'policy.toml'")
-    return _opened(Path(path), private=True)
+    return _opened(Path(path), private=True, spark=spark)
 
 
 def open_without_rows(path: Path) -> Dataset:
@@ -239,11 +251,13 @@ def open_without_rows(path: Path) -> Dataset:
     return _opened(path, private=False)
 
 
-def _opened(path: Path, *, private: bool) -> Dataset:
+def _opened(path: Path, *, private: bool, spark: SparkSessionLike | None = None) -> Dataset:
     policy = load_policy(path)
     folder = path.resolve().parent
     sources = {
-        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(policy.engine)
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect, spark).under(
+            policy.engine
+        )
         for table in policy.tables
         if table.source is not None and (private or table.public)
     }

@@ -33,6 +33,7 @@ MAGIC = b"dither\x00"
 PLAIN, WITH_IDS = 1, 2  # versions
 HEADER = len(MAGIC) + 5  # bytes before the record
 ID_SIZE = 16  # bytes
+CLIENT = "client"  # the column of ids, where reports are in a table
 LONGEST_RECORD = 2**26
 
 
@@ -67,6 +68,10 @@ class Reports:
         if self.ids is not None and self.ids.shape != (len(self.payload), ID_SIZE):
             why = f"each of the {len(self.payload)} reports has an id of {ID_SIZE} bytes"
             raise DataError("ids", self.ids.shape, why, f"an array of bytes with {ID_SIZE} columns")
+
+    def __repr__(self) -> str:
+        broken = f", {self.broken} broken" if self.broken else ""
+        return f"Reports({self.record.get('kind')!r}, {len(self)} reports{broken})"
 
     def __len__(self) -> int:
         return len(self.payload)

@@ -20,7 +20,7 @@ LARGEST = 2**53  # reports, and counts: their sums and shares are exact
 @argument_errors
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What a collector keeps of many reports.
+    """Counts of many reports, from which a survey estimates frequencies; tallies add up.
 
     Args:
         record: which survey they answer, as plain JSON.

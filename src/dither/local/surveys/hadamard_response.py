@@ -46,7 +46,7 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 @argument_errors
 class HadamardResponse(Survey):
-    """A number of few bits, and the fastest collector: for many values.
+    """Hadamard response, a report of few bits with the fastest collector: for many values.
 
     Args:
         domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.

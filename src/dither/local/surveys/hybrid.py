@@ -38,7 +38,7 @@ LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than it
 
 @argument_errors
 class Hybrid(NumberSurvey):
-    """Piecewise or Duchi, by a coin that the report tells: little noise at every epsilon.
+    """The hybrid mechanism for means, piecewise or Duchi by a coin that the report tells: little noise at every epsilon.
 
     Args:
         low: the lower bound of a number; smaller ones count as this.

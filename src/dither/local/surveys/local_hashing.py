@@ -52,7 +52,7 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 @argument_errors
 class LocalHashing(Survey):
-    """A cell of a public hash function: few bytes, for many values.
+    """Local hashing, a report that is a cell of a public hash function: few bytes, for many values.
 
     Args:
         domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.

@@ -61,7 +61,7 @@ FINENESS = 2**16  # in how many parts `for_error` divides `forever`
 
 @argument_errors
 class Longitudinal(Survey):
-    """One value among d, reported many times: `first` for one report, `forever` for all of them.
+    """Memoized randomized response: one value, reported many times; epsilon `first` for one report, `forever` for all.
 
     Args:
         domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.

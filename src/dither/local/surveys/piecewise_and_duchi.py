@@ -43,7 +43,7 @@ FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others
 
 @argument_errors
 class Duchi(NumberSurvey):
-    """One bit: the number is rounded at random to one bound, and the bound is told by randomized response.
+    """Duchi's one-bit mechanism for means: a number is rounded at random to a bound, told by randomized response.
 
     Args:
         low: the lower bound of a number; smaller ones count as this.
@@ -106,7 +106,7 @@ class Duchi(NumberSurvey):
 
 @argument_errors
 class Piecewise(NumberSurvey):
-    """A window of reports around the number is likelier than all others: for large epsilon.
+    """The piecewise mechanism for means: reports in a window around the number are likelier; for large epsilon.
 
     Args:
         low: the lower bound of a number; smaller ones count as this.
