@@ -13,8 +13,9 @@ from dither.numeric.number import integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.free_answer import FreeAnswer
-from dither.query.answers.record import check_record, refused
+from dither.query.answers.record import check_record, read_version, refused
 from dither.query.answers.table import page
+from dither.terminal import Explanation, wrapped
 
 VERSION = 1
 
@@ -66,14 +67,17 @@ class BatchAnswer:
     def __getitem__(self, place: int) -> Answer:
         return self.answers[place if isinstance(place, slice) else integer(place, name="place of an answer")]
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released for all questions, at which price, and what the numbers mean."""
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
-        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
+        return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
     def __str__(self) -> str:
-        told = [f"{' '.join(answer.sql.split())}\n{answer}" for answer in self.answers]
+        told = [f"{wrapped(' '.join(answer.sql.split()))}\n{answer}" for answer in self.answers]
         return "\n\n".join(told)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return "".join(answer._repr_html_() for answer in self.answers)
@@ -100,8 +104,9 @@ class BatchAnswer:
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> BatchAnswer:
         found = dict(record)
-        if found.pop("batch_answer") != VERSION or not isinstance(several := found.pop("batch"), list):
-            raise ValueError("another version")
+        read_version(found.pop("batch_answer"), VERSION)
+        if not isinstance(several := found.pop("batch"), list):
+            raise ValueError("a batch is a list")
         check_record(found)
         own = {"receipt": found["receipt"]}
         answers = tuple(_answer(one if "free_answer" in one else own | one) for one in several)
