@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import pytest
 from mkdocs_hooks import reference
 
 import dither
 from dither import errors
 from tests.docs.docstrings import FRONTS, parameters, public, sections
+from tests.docs.site_browser import FEW
+from tests.docs.site_browser import faults as browser_faults
+from tests.seeds import examples
+from tests.server.page.browser import chromium
 
 ROOT = Path(__file__).parent.parent.parent
 SIGNATURE = re.compile(r'<div class="doc-signature highlight">(.*?)</div>', re.DOTALL)
@@ -61,6 +66,10 @@ def test_the_site_builds_and_is_whole(tmp_path):
     check_reference(tmp_path / "out")
     check_constructors(tmp_path / "out")
     check_formulas(tmp_path / "out")
+    check_lines(tmp_path / "out")
+    if chromium() is None:
+        pytest.skip("Chromium is not on the path: the site was not looked at in a browser")
+    check_in_a_browser(tmp_path / "out")
 
 
 def check_links(site: Path) -> None:
@@ -137,6 +146,28 @@ def check_formulas(site: Path) -> None:
         assert "arithmatex" not in page, name
         assert "edit/main" not in page, name  # nobody has said where the sources are published
         assert not re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*", page), name
+
+
+def check_lines(site: Path) -> None:
+    """Next and previous, dark pages, tables that scroll in boxes of their own, names that break where they may."""
+    page = (site / "attacks.html").read_text(encoding="utf-8")
+    assert 'class="md-footer__link md-footer__link--prev"' in page
+    assert 'class="md-footer__link md-footer__link--next"' in page
+    assert 'data-md-color-scheme="slate"' in page
+    assert page.count("<table>") == page.count('<div class="wide"') > 0
+    assert "<code>tests/<wbr>numeric/<wbr>test_<wbr>lattice.<wbr>py</code>" in page
+
+
+def check_in_a_browser(site: Path) -> None:
+    """Nothing comes from elsewhere, nothing scrolls sideways, light and dark can be read; and a fault is seen."""
+    others = sorted(str(page.relative_to(site)) for page in site.rglob("*.html") if page.name != "404.html")
+    pages = list(dict.fromkeys([*FEW, *others]))[: examples(len(FEW), len(others))]
+    assert browser_faults(site, tuple(pages)) == []
+    planted = (site / "index.html").read_text(encoding="utf-8")
+    planted = planted.replace("</article>", '<img src="picture.png"><p style="width: 600px">wide</p></article>', 1)
+    (site / "planted.html").write_text(planted, encoding="utf-8")
+    seen = " ".join(browser_faults(site, ("planted.html",)))
+    assert all(word in seen for word in ("pixels wide, in a window of 320", "image-alt", "status: 404"))
 
 
 def test_a_page_that_leads_nowhere_fails_the_build(tmp_path):
