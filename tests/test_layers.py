@@ -18,8 +18,8 @@ SOURCE = Path(dither.__file__).parent
 # Lowest first. Rooms on one line do not import each other. A room is a folder or a file of the package.
 FLOORS = [
     ["errors", "fields", "hints", "lazy", "svg", "table"],
-    ["arguments", "extras"],
-    ["numeric"],
+    ["arguments", "extras", "terminal"],
+    ["altair_theme", "chart", "numeric"],
     ["noise"],
     ["privacy"],
     ["channels"],
@@ -74,11 +74,13 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["columns", "least_epsilon"],
+        ["client_law", "columns", "least_epsilon", "portable_survey"],
         ["collect"],
         ["survey"],
         ["surveys"],
         ["registry"],
+        ["grouped_reports"],
+        ["report_files", "spark_tally"],
         ["bridge", "choice", "files"],
     ],
     "density": [

@@ -3,6 +3,9 @@
 The plain query and our SELECTs take turns, in one connection, and the least CPU of each counts: of the server's backend for
 PostgreSQL, of the process for DuckDB, of the JVM for Spark. Our own noise is apart. All engines have the same rows, on which
 their whole numbers under the portable hash are compared.
+
+Beyond 10^7 rows PostgreSQL is left out, which would take hours to load them, and the first four questions are asked, in one
+turn. `--growth` measures how the cost on Spark grows with rows, people and groups (`growth.py`).
 """
 
 from __future__ import annotations
@@ -12,39 +15,57 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.ledger.servers import postgres
 
-from benchmarks.engines import purchases, sides
-from benchmarks.engines.questions import QUESTIONS
+from benchmarks.engines import growth, purchases, sides
+from benchmarks.engines.questions import QUESTIONS, Question
 from benchmarks.engines.spark import SparkSide
 from benchmarks.report import console, limit, table
 
 ROWS, SOAK = 1_000_000, 10_000_000
-RUNS = 3
+RUNS, FIRST = 3, 4  # turns; questions where there are very many rows
 
 
-def main(*, soak: bool, rows: int | None = None) -> None:
+def main(*, soak: bool, rows: int | None = None, grows: bool = False) -> None:
     rows = rows or (SOAK if soak else ROWS)
-    with tempfile.TemporaryDirectory(prefix="dither-engines-") as name, postgres() as server:
+    with tempfile.TemporaryDirectory(prefix="dither-engines-") as name:
         folder = Path(name)
         os.environ["DITHER_HOME"] = str(folder / "home")
-        path = purchases.make(folder, rows)
-        address = server.get_uri().replace("postgres:@", "postgres@")
-        told = purchases.load(address, path)
-        several: list[sides.Side] = [sides.DuckDBSide(folder, path), sides.PostgresSide(folder, address)]
-        if importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None:
-            several.append(SparkSide(folder, path))
-        for side in several:
-            measure(side, rows, told)
-        compare(several, rows)
+        if grows:
+            growth.main(folder, rows)
+        elif rows <= SOAK:
+            with postgres() as server:
+                path = purchases.make(folder, rows)
+                address = server.get_uri().replace("postgres:@", "postgres@")
+                told = purchases.load(address, path)
+                every = [sides.DuckDBSide(folder, path), sides.PostgresSide(folder, address), *_spark(folder, path)]
+                measure_all(every, rows, QUESTIONS, told)
+        else:
+            path = purchases.make(folder, rows)
+            measure_all([sides.DuckDBSide(folder, path), *_spark(folder, path)], rows, QUESTIONS[:FIRST])
 
 
-def measure(side: sides.Side, rows: int, told: str) -> None:
+def _spark(folder: Path, path: Path) -> list[sides.Side]:
+    """Spark, where it is."""
+    there = importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None
+    return [SparkSide(folder, path)] if there else []
+
+
+def measure_all(several: Sequence[sides.Side], rows: int, questions: Sequence[Question], told: str = "") -> None:
+    """A table an engine, and whether their whole numbers are the same."""
+    for side in several:
+        measure(side, rows, told, questions)
+    compare(several, rows, questions)
+
+
+def measure(side: sides.Side, rows: int, told: str, questions: Sequence[Question]) -> None:
     """A row a question."""
-    lines, load, runs = [], [os.getloadavg()[0]], side.runs or (RUNS if rows <= ROWS else 1)
-    for question in QUESTIONS:
+    lines, load = [], [os.getloadavg()[0]]
+    runs = 1 if rows > SOAK else side.runs or (RUNS if rows <= ROWS else 1)
+    for question in questions:
         plain, ours, noise, way = side.times(question, runs)
         ratio = ours / plain if plain else float("inf")  # a server's clock has hundredths
         most = question.most and side.limits.get(way, question.most)
@@ -59,11 +80,12 @@ def measure(side: sides.Side, rows: int, told: str) -> None:
         console.print(told)
 
 
-def compare(several: list[sides.Side], rows: int) -> None:
+def compare(several: Sequence[sides.Side], rows: int, questions: Sequence[Question]) -> None:
     """The whole numbers of all engines, which must be the same."""
-    for question in QUESTIONS:
+    for question in questions:
         first, *others = (side.totals(question) for side in several)
         for side, found in zip(several[1:], others, strict=True):
             if first != found:
                 raise ValueError(f"{question.name}: {side.name} differs in {len(set(first) ^ set(found))} rows")
-    console.print(f"The whole numbers of all {len(QUESTIONS)} questions are the same on all engines, {rows:,} rows.")
+    names = ", ".join(side.name for side in several)
+    console.print(f"The whole numbers of all {len(questions)} questions are the same on {names}, {rows:,} rows.")

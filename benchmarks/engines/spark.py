@@ -12,7 +12,7 @@ from benchmarks.engines.sides import Side
 from dither.query.engines.engine import Engine, Run
 from dither.query.engines.spark.run import SparkEngine
 
-MEMORY = "3g"
+MEMORY = "6g"
 
 
 class SparkSide(Side):

@@ -363,16 +363,19 @@ def test_the_limit_of_one_question_holds_for_a_batch(tmp_path):
 def test_quotes_are_compared(tmp_path):
     data = clinic(tmp_path, budget=dither.pure(10))
     cheap, dear = data.quote(WARD, epsilon="0.1"), data.quote(WARD, epsilon=1)
-    told = cheap.compare(dear)
+    told = str(cheap.compare(dear))
     assert told.splitlines()[0] == f"All ask {WARD}"
     assert "ε = 0.1" in told
     assert "error of n" in told
-    other = cheap.compare(data.quote("SELECT AVG(cost) AS c FROM visits", epsilon=1))
+    other = str(cheap.compare(data.quote("SELECT AVG(cost) AS c FROM visits", epsilon=1)))
     assert "not asked" in other
     assert "depends on the data" in other
     with pytest.raises(DataError, match="not a quote"):
         cheap.compare(3)
-    assert "<pre>" in cheap._repr_html_()
+    assert "<pre" in cheap._repr_html_()
+    assert "<b>" not in other
+    assert cheap.compare(dear)._repr_html_().count("<tr>") == 8
+    assert repr(cheap.compare(dear)) == told
 
 
 # -- seams: keys that nobody declared, days between two others, questions without any cells ----------------------------

@@ -29,6 +29,7 @@ from attrs import frozen
 from dither.arguments import argument_errors
 from dither.errors import DataError, SizeError
 from dither.numeric.number import Number, NumberLike, RealLike, exact, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.records import read_epsilon
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class FlatKernel:
 
     size: int
     epsilon: Number
+    __repr__ = short_repr
 
     def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
         self.__attrs_init__(integer(size, name="size", least=2), read_epsilon(epsilon))
@@ -113,6 +115,7 @@ class GeometricKernel:
 
     size: int
     epsilon: Number
+    __repr__ = short_repr
 
     def __init__(self, size: SupportsIndex, epsilon: NumberLike) -> None:
         self.__attrs_init__(integer(size, name="size", least=1), read_epsilon(epsilon))
@@ -228,6 +231,7 @@ class GridKernel:
     width: int
     height: int
     rate: Number
+    __repr__ = short_repr
 
     def __init__(self, width: SupportsIndex, height: SupportsIndex, rate: NumberLike) -> None:
         across, down = integer(width, name="width", least=1), integer(height, name="height", least=1)

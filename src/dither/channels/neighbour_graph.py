@@ -14,6 +14,7 @@ from functools import cached_property
 from dither.arguments import argument_errors
 from dither.channels.labels import read_labels
 from dither.errors import DataError
+from dither.numeric.representation import short_repr
 
 Edge = tuple[int, int]
 
@@ -40,6 +41,7 @@ class Graph:
     nodes: tuple[Hashable, ...]
     edges: tuple[Edge, ...]  # places of the nodes, smaller first, each once
     lengths: tuple[Fraction, ...] | None = None  # of the edges; None: all are 1
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", read_labels(self.nodes, "nodes"))

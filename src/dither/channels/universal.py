@@ -43,6 +43,7 @@ from dither.channels.utility import GainLike, read_gain
 from dither.errors import DataError, GuaranteeError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Enclosure, NumberLike, exact
+from dither.numeric.representation import short_repr
 
 __all__ = ["Case", "Joint", "joint", "shortfall", "witness"]
 
@@ -71,6 +72,7 @@ class Case:
     gain: GainLike
     reached: float  # by the channel with its best remap
     best: Enclosure  # what the best mechanism gains, lower and upper bound
+    __repr__ = short_repr
 
     @property
     def behind(self) -> float:
@@ -143,6 +145,7 @@ class Joint:
     priors: tuple[PriorLike, ...]
     separate: tuple[Enclosure, ...]  # the optimum of each prior, lower and upper bound
     together: Enclosure  # the largest sum of gains with one mechanism
+    __repr__ = short_repr
 
     @property
     def lost(self) -> Enclosure:

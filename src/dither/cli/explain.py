@@ -11,6 +11,7 @@ from dither.query.plan.describe import describe
 from dither.query.policy.policy import load_policy
 from dither.query.sql.options import apply_options, check_options, read_options
 from dither.query.sql.parse import parse
+from dither.terminal import wrapped
 
 
 def explain(
@@ -21,4 +22,4 @@ def explain(
     loaded, (text, options) = load_policy(policy), read_options(sql)
     question = parse(text, apply_options(options, loaded))
     check_options(options, loaded, question)
-    typer.echo(describe(question))
+    typer.echo(wrapped(describe(question)))

@@ -23,5 +23,5 @@ def plan(
     """What the questions of a year cost together, and what would fit. Reads no data, costs nothing."""
     clinic = open_policy(policy)
     made = clinic.plan(file, analyst=analyst)
-    typer.echo(json.dumps(made.facts(), indent=2, ensure_ascii=False) if as_json else made.explain(details=details))
+    typer.echo(json.dumps(made.facts(), indent=2, ensure_ascii=False) if as_json else str(made.explain(details=details)))
     clinic.ledger.close()

@@ -22,6 +22,7 @@ from dither.query.dataset import Dataset
 from dither.query.dataset import open as open_policy
 from dither.query.free_quote import FreeQuote
 from dither.query.quote import Quote
+from dither.terminal import wrapped
 
 Sql = Annotated[list[str], typer.Argument(help="A SELECT of statistics; several of them are priced and asked as one.")]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file.")]
@@ -42,9 +43,9 @@ def quote(
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = terms.quote(sql, open_policy(policy))
     told = made.explain(details=details)
-    typer.echo(told.replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)"))
+    typer.echo(wrapped(told.replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)")))
     if isinstance(made, FreeQuote):
-        typer.echo(f"Left       {_left(made, details=details)}")
+        typer.echo(wrapped(f"Left       {_left(made, details=details)}"))
     made.holdings.ledger.close()
 
 
@@ -83,10 +84,10 @@ def query(
     if out is not None and not isinstance(answer, FreeAnswer):
         clinic.ledger.record_export(answer.receipt, format, analyst=analyst, door="command line")
     if explain:
-        typer.echo(answer.explain(), err=True)
-    typer.echo(f"left: {_left(made, details=details)}", err=True)
+        typer.echo(str(answer.explain()), err=True)
+    typer.echo(wrapped(f"left: {_left(made, details=details)}"), err=True)
     if format == "csv" and isinstance(answer, Answer):  # what its numbers say has no place in it
-        typer.echo(answer.says, err=True)
+        typer.echo(wrapped(answer.says), err=True)
     made.holdings.ledger.close()
 
 

@@ -21,6 +21,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.pricing.ask import BoundsWord, ErrorsLike, LimitsWord, NoiseKind, Terms, Way
+from dither.terminal import Explanation
 
 if TYPE_CHECKING:
     import pyarrow
@@ -146,13 +147,13 @@ class RemoteDataset:
             raise wrong("budget")
         return RemoteBudget.read(found[0])
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What is protected, how, and what is left of the budget."""
         lines = [f"Dataset    {self.name}: {self.unit}"]
         for table in self.tables:
             lines.append(f"Table      {table['name']}: {_owner(table)}")
             lines += [f"             {_column(Parts(one, 'column'))}" for one in table["columns"]]
-        return sign_text("\n".join([*lines, f"Budget     {self.remaining()}"]), 10**6)
+        return Explanation(sign_text("\n".join([*lines, f"Budget     {self.remaining()}"]), 10**6))
 
     @argument_errors
     def sample(self, table: str | None = None, rows: SupportsIndex = 100) -> pyarrow.Table:

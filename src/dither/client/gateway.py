@@ -13,6 +13,7 @@ from dither.client.parts import Parts, check_text, sign_text
 from dither.client.quote import RemoteBatch, RemoteQuote
 from dither.client.session import LARGE, Session
 from dither.errors import DataError, GatewayError
+from dither.terminal import Explanation
 
 
 @argument_errors
@@ -64,7 +65,7 @@ class RemoteGateway:
         """Price and error of a question about the only dataset that is yours; see `RemoteDataset.quote`."""
         return self.dataset().quote(sql, **terms)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """The only dataset that is yours: what is protected, how, and what is left."""
         return self.dataset().explain()
 

@@ -26,6 +26,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer, any_from_record
 from dither.query.answers.table import preformatted
+from dither.terminal import Explanation
 
 WAIT = 600.0  # seconds for an answer, as in one process
 LONG_POLL = 30  # seconds that a gateway holds a reply back for an answer, at most
@@ -131,13 +132,13 @@ class RemoteQuote:
             raise DataError("affordable", self.sql, "the question is free, and can be asked for ever", "quote.release()")
         return found
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """Price, error, bounds and what they mean, in words."""
-        return _shown(self.told, "explain")
+        return Explanation(_shown(self.told, "explain"))
 
-    def describe(self) -> str:
+    def describe(self) -> Explanation:
         """How dither understood the SQL, clause by clause."""
-        return _shown(self.told, "describe")
+        return Explanation(_shown(self.told, "describe"))
 
     @property
     def columns(self) -> dict[str, str]:
@@ -146,7 +147,7 @@ class RemoteQuote:
         return {one.text("name"): one.text("kind") for one in several}
 
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())

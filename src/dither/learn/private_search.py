@@ -38,6 +38,7 @@ from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import NumberLike, integer
 from dither.privacy.unit import UnitLike
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.base import BaseEstimator, clone
@@ -163,12 +164,12 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         price, rows = self._price(), integer(n, name="n", least=1)
         return FitQuote(type(self).__name__, price.guarantee, price.words, tuple(self._expect(price, rows, labelled)))
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was chosen, at which price, and how far from the best it may be."""
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
-        lines = [f"Price      {self.guarantee_}, charged {charged}", f"Chosen     number {self.best_index_}, from 0 on"]
-        return "\n".join([*lines, *(f"Expect     {one}" for one in self.words_)])
+        first = f"Price      {self.guarantee_}, charged {charged}\nChosen     number {self.best_index_}, from 0 on"
+        return Explanation("\n".join([first, *(f"Expect     {one}" for one in self.words_)]))
 
     def __sklearn_clone__(self) -> PrivateSearch:
         """The same search, not fitted. Models are not copied: a copy by scikit-learn would forget what they learned."""
@@ -241,9 +242,8 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
             why = "the best of several runs is accounted for pure epsilon alone"
             raise GuaranteeError("estimator", type(model).__name__, why, "GaussianNB, NearestCentroid")
         if model.epsilon is not None or model.guarantee is not None or model.ledger is not None:
-            raise DataError(
-                "estimator", type(model).__name__, "the search says the price and pays it", "no epsilon or ledger"
-            )
+            why = "the search says the price and pays it"
+            raise DataError("estimator", type(model).__name__, why, "no epsilon or ledger")
         if not isinstance(self.settings, (list, tuple)) or not self.settings:
             raise DataError("settings", self.settings, "it is a list of parameters", "[{'norm': 1.0}, {'norm': 0.5}]")
         names = set(model.get_params(deep=False))
@@ -273,8 +273,8 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
             fitted = _fitted(model, facts, stored, cells)
             answers = single_answers(fitted.predict, cells, kept)
             right = np.array([sum(is_right(answer, labels[row]) for row, answer in answers.items())], dtype=np.int64)
-            noisy = Release(score, rows, self.max_rows).geometric(lambda _: right, (1,), norm1=1, share=Fraction(1))
-            return int(noisy[0]), (place, stored)
+            release = Release(score, rows, self.max_rows)
+            return int(release.geometric(lambda _: right, (1,), norm1=1, share=Fraction(1))[0]), (place, stored)
 
         found, (place, stored) = best_run(run, ends(self.mean_runs))
         return json.dumps({"search": 1, "chosen": place, "score": found, "fit": stored})

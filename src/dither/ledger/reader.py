@@ -22,6 +22,7 @@ from dither.ledger.verify import Verification, verify
 from dither.numeric.number import integer
 from dither.privacy.budget.filter import Filter, Spent
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.terminal import Explanation
 
 MOST_ENTRIES = 2**31 - 1
 
@@ -56,7 +57,7 @@ class LedgerReader:
         with self.handle.reading() as page:
             return spent_today(page, name, portion)
 
-    def explain(self, receipt: Receipt, *, details: bool = False) -> str:
+    def explain(self, receipt: Receipt, *, details: bool = False) -> Explanation:
         """A `receipt` in words: what was charged, and what was left after it; with `details`, as the budget counts it."""
         own = self._own(receipt)
         with self.handle.reading() as page:
@@ -64,7 +65,7 @@ class LedgerReader:
         if charged is None or charged.kind != "reserved" or charged.body["fingerprint"] != own.fingerprint:
             raise ConflictError("receipt", own.name, "this ledger never made it", "a receipt that reserve gave")
         left = Remaining(Spent(self.budget, charged.state.spent)).words(own.guarantee, details=details)
-        return f"receipt {own.name}: charged {own.guarantee}; left after it: {left}"
+        return Explanation(f"receipt {own.name}: charged {own.guarantee}; left after it: {left}")
 
     @property
     def head(self) -> Head:

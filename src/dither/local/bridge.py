@@ -35,6 +35,7 @@ from dither.local.surveys.coin_flip import CoinFlip
 from dither.local.surveys.direct_encoding import DirectEncoding
 from dither.mechanisms.accuracy import deviation_of_count, deviation_of_survey
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy import amplify
 from dither.privacy.guarantee.definitions import approx, pure
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -170,6 +171,7 @@ class Trust:
     epsilon: Number
     central: float
     local: float
+    __repr__ = short_repr
 
     @property
     def ratio(self) -> float:

@@ -22,17 +22,18 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.mechanisms.protocol import Mechanism, SupportsArray
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import Record
 from dither.privacy.compose import compose, parallel
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
-PERSON = Unit.ADD_REMOVE
+PERSON, EXAMPLE = Unit.ADD_REMOVE, "Geometric(epsilon=1, sensitivity=1)"
 
 
 @argument_errors
-@frozen(kw_only=True, slots=False, init=False)
-class Repeated:
+@frozen(kw_only=True, slots=False, init=False, repr=False)
+class Repeated(Record):
     """Sequential composition: one mechanism for each of several values, all of which one person may move.
 
     Args:
@@ -85,8 +86,8 @@ class Repeated:
 
 
 @argument_errors
-@frozen(kw_only=True, slots=False, init=False)
-class Partitioned:
+@frozen(kw_only=True, slots=False, init=False, repr=False)
+class Partitioned(Record):
     """Parallel composition: one mechanism for each cell of a partition, each person's records lying in one cell.
 
     Args:
@@ -149,8 +150,8 @@ class Partitioned:
 
 
 @argument_errors
-@frozen(kw_only=True, slots=False, init=False)
-class Together:
+@frozen(kw_only=True, slots=False, init=False, repr=False)
+class Together(Record):
     """Sequential composition: several mechanisms on one data set, each with a value of its own.
 
     Args:
@@ -209,8 +210,8 @@ class Together:
 
 
 @argument_errors
-@frozen(kw_only=True, slots=False, init=False)
-class Processed:
+@frozen(kw_only=True, slots=False, init=False, repr=False)
+class Processed(Record):
     """Post-processing: a function of a release, at the same guarantee. The function must not see the data.
 
     Args:
@@ -270,8 +271,7 @@ def each_of(confidence: NumberLike, count: int) -> Fraction:
 
 def _read_mechanism(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
-        why = "it has no guarantee, error and release"
-        raise DataError("mechanism", mechanism, why, "Geometric(epsilon=1, sensitivity=1)")
+        raise DataError("mechanism", mechanism, "it has no guarantee, error and release", EXAMPLE)
     return mechanism
 
 
@@ -296,5 +296,5 @@ def _truth(mechanism: Mechanism, value: Any) -> Any:
 
 def _loss(mechanism: Mechanism) -> Loss:
     """The mechanism's own privacy loss, where it has one; otherwise what its guarantee implies."""
-    own = getattr(mechanism, "loss", None)
-    return own() if callable(own) else mechanism.guarantee.loss()
+    own: Any = mechanism  # not all mechanisms have one
+    return own.loss() if callable(getattr(own, "loss", None)) else mechanism.guarantee.loss()

@@ -26,6 +26,7 @@ from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError, UnitError
 from dither.mechanisms.norms import float_root
 from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.unit import Unit, UnitLike, read_unit
 
 __all__ = ["Sensitivity", "count", "histogram", "mean", "of", "sum"]
@@ -62,6 +63,7 @@ class Sensitivity:
     l2_squared: Fraction
     unit: Unit
     pair: Pair | None  # two neighbouring data sets that attain the L1 norm, where known
+    __repr__ = short_repr
 
     def __init__(self, *, l1: NumberLike, l2_squared: NumberLike, unit: UnitLike, pair: Pair | None = None) -> None:
         norm = rational(l1, name="l1", nonnegative=True)
@@ -290,9 +292,8 @@ def _bounds(low: NumberLike, high: NumberLike) -> tuple[Fraction, Fraction]:
 
 def _vector(value: Any) -> tuple[Fraction, ...]:
     plain = value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
-    items = plain if isinstance(plain, (list, tuple)) else [plain]
     exact = []
-    for item in items:
+    for item in plain if isinstance(plain, (list, tuple)) else [plain]:
         if isinstance(item, bool) or not isinstance(item, (int, float, Fraction)) or not math.isfinite(item):
             raise DataError("function", value, "sensitivity is about finite numbers", "a number or a list of numbers")
         exact.append(Fraction(item))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
+from dither.altair_theme import series, themed
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import altair
 
 MOST_CELLS = 40_000  # of a heat map
+FEW, LETTERS_ABREAST = 16, 60  # labels that stand side by side, and their letters together
 
 
 @argument_errors
@@ -51,16 +53,22 @@ def channel(matrix: Channel) -> altair.Chart:
         for given, chances in zip(matrix.inputs, matrix.matrix.tolist(), strict=True)
         for said, chance in zip(matrix.outputs, chances, strict=True)
     ]
+    upright = altair.Axis(labelAngle=0) if len(matrix.outputs) <= FEW and _short(matrix) else altair.Axis()
     chart: altair.Chart = (
         altair.Chart(altair.InlineData(values=rows), width=420, height=420)
         .mark_rect()
         .encode(
-            x=altair.X("output:N", sort=[str(said) for said in matrix.outputs], title="what is said"),
+            x=altair.X("output:N", sort=[str(said) for said in matrix.outputs], title="what is said", axis=upright),
             y=altair.Y("input:N", sort=[str(given) for given in matrix.inputs], title="what is true"),
-            color=altair.Color("probability:Q", scale=altair.Scale(scheme="blues"), title="probability"),
+            color=altair.Color(
+                "probability:Q",
+                scale=altair.Scale(scheme="blues"),
+                title=None,
+                legend=altair.Legend(orient="right", direction="vertical"),
+            ),
         )
     )
-    return chart
+    return themed(chart, "How likely each output is, for each input: the darker, the likelier")
 
 
 @argument_errors
@@ -113,7 +121,11 @@ def utility(
         .encode(
             x=altair.X("epsilon:Q", title="ε"),
             y=altair.Y("utility:Q", title="expected gain", scale=altair.Scale(zero=False)),
-            color=altair.Color("mechanism:N", title=None, sort=["the best mechanism", "the flat mechanism"]),
+            **series("mechanism", ["the best mechanism", "the flat mechanism"]),
         )
     )
-    return chart
+    return themed(chart, "Expected gain at each ε")
+
+
+def _short(matrix: Channel) -> bool:
+    return sum(len(str(said)) + 1 for said in matrix.outputs) <= LETTERS_ABREAST

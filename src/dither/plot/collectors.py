@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex
 
+from dither.altair_theme import series, themed
 from dither.arguments import argument_errors
 from dither.extras import needs
 from dither.local.bridge import compare
@@ -41,14 +42,14 @@ def trust(epsilon: NumberLike, *, most: SupportsIndex = 10**6) -> altair.Chart:
         for found in [compare(count, epsilon)]
         for name, deviation in zip(names, (found.central, found.local), strict=True)
     ]
-    log = altair.Scale(type="log")
+    log, few = altair.Scale(type="log"), altair.Axis(tickCount=5)
     chart: altair.Chart = (
         altair.Chart(altair.InlineData(values=rows), width=420, height=320)
         .mark_line(point=True)
         .encode(
-            x=altair.X("people:Q", scale=log, title="people"),
-            y=altair.Y("deviation:Q", scale=log, title="deviation of a count"),
-            color=altair.Color("collector:N", title=None, sort=list(names), legend=altair.Legend(labelLimit=300)),
+            x=altair.X("people:Q", scale=log, axis=few, title="people"),
+            y=altair.Y("deviation:Q", scale=log, axis=few, title="deviation of a count"),
+            **series("collector", names),
         )
     )
-    return chart
+    return themed(chart, f"Error of a count with and without a trusted collector, ε = {epsilon}")

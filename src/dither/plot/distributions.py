@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dither.altair_theme import themed
 from dither.arguments import argument_errors
 from dither.density.histograms.axis import Bins
 from dither.density.histograms.distribution import Distribution
 from dither.errors import DataError, SizeError
 from dither.extras import needs
+from dither.svg.theme import SERIES_COLOURS
 
 if TYPE_CHECKING:
     import altair
 
 MOST_CELLS = 40_000  # of one picture
+LETTERS_ABREAST = 60  # of labels that stand side by side
 
 
 @argument_errors
@@ -48,13 +51,14 @@ def density(distribution: Distribution) -> altair.Chart:
         for at, people, low, high in zip(*columns, strict=True)
     ]
     sort = [row["cell"] for row in rows]
+    axis = altair.Axis(labelAngle=0) if sum(len(name) + 1 for name in names) <= LETTERS_ABREAST else altair.Axis()
     base = altair.Chart(altair.InlineData(values=rows), width=420, height=260).encode(
-        x=altair.X("cell:N", sort=sort, title=None)
+        x=altair.X("cell:N", sort=sort, title=None, axis=axis)
     )
-    title = f"people, with {100 * found.confidence:g}% bands"
-    bars = base.mark_bar(opacity=0.6).encode(y=altair.Y("people:Q", title=title))
-    chart: altair.Chart = bars + base.mark_rule().encode(y="low:Q", y2="high:Q")
-    return chart
+    bars = base.mark_bar(color=SERIES_COLOURS[0], opacity=0.5).encode(y=altair.Y("people:Q", title="people"))
+    ends = base.mark_rule(strokeWidth=1.5).encode(y="low:Q", y2="high:Q")
+    chart: altair.Chart = bars + ends
+    return themed(chart, f"People in each cell, with {100 * found.confidence:g}% bands")
 
 
 @argument_errors
@@ -90,10 +94,10 @@ def cdf(distribution: Distribution) -> altair.Chart:
     base = altair.Chart(altair.InlineData(values=rows), width=420, height=260).encode(
         x=altair.X("value:Q", title="value", scale=altair.Scale(zero=False))
     )
-    title = f"share of people below, with a {100 * found.confidence:g}% band"
-    area = base.mark_area(opacity=0.3).encode(y=altair.Y("low:Q", title=title), y2="high:Q")
-    chart: altair.Chart = area + base.mark_line().encode(y="share:Q")
-    return chart
+    area = base.mark_area(color=SERIES_COLOURS[0], opacity=0.25)
+    band = area.encode(y=altair.Y("low:Q", title="share of people"), y2="high:Q")
+    chart: altair.Chart = band + base.mark_line(color=SERIES_COLOURS[0]).encode(y="share:Q")
+    return themed(chart, f"Share of people below each value, with a {100 * found.confidence:g}% band")
 
 
 def _released(distribution: Distribution) -> Distribution:

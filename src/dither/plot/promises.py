@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, SupportsIndex
 
+from dither.altair_theme import series, themed
 from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.extras import needs
 from dither.mechanisms.additive.additive import Additive
-from dither.numeric.number import NumberLike, RealLike, integer
+from dither.numeric.number import NumberLike, RealLike, exact, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
@@ -59,10 +60,10 @@ def tradeoff(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
         .encode(
             x=altair.X("level:Q", scale=scale, title="level: how often a test accuses someone who was not in"),
             y=altair.Y("power:Q", scale=scale, title="power: how often it finds someone who was"),
-            color=altair.Color("guarantee:N", title=None, sort=[*named, "guessing"]),
+            **series("guarantee", [*named, "guessing"]),
         )
     )
-    return chart
+    return themed(chart, "How well a test can tell whether a person was in")
 
 
 @argument_errors
@@ -97,12 +98,12 @@ def epsilon(guarantees: Mapping[str, Promise] | Promise) -> altair.Chart:
         altair.Chart(altair.InlineData(values=rows), width=420, height=320)
         .mark_line(point=True)
         .encode(
-            x=altair.X("delta:Q", scale=altair.Scale(type="log"), axis=altair.Axis(format="e"), title="δ"),
+            x=altair.X("delta:Q", scale=altair.Scale(type="log"), axis=altair.Axis(format=".0e"), title="δ"),
             y=altair.Y("epsilon:Q", title="ε"),
-            color=altair.Color("promise:N", title=None, sort=list(named)),
+            **series("promise", list(named)),
         )
     )
-    return chart
+    return themed(chart, "ε at each δ")
 
 
 @argument_errors
@@ -137,16 +138,17 @@ def composition(losses: Mapping[str, Promise] | Promise, *, delta: NumberLike, m
     ]
     if not rows:
         raise DataError("delta", delta, "no epsilon is proved at this delta", "a larger delta")
+    log, few = altair.Scale(type="log"), altair.Axis(tickCount=5)
     chart: altair.Chart = (
         altair.Chart(altair.InlineData(values=rows), width=420, height=320)
         .mark_line(point=True)
         .encode(
-            x=altair.X("times:Q", scale=altair.Scale(type="log"), title="how often it is used"),
-            y=altair.Y("epsilon:Q", scale=altair.Scale(type="log"), title="ε of all together"),
-            color=altair.Color("mechanism:N", title=None, sort=list(named)),
+            x=altair.X("times:Q", scale=log, axis=few, title="how often it is used"),
+            y=altair.Y("epsilon:Q", scale=log, axis=few, title="ε of all together"),
+            **series("mechanism", list(named)),
         )
     )
-    return chart
+    return themed(chart, f"ε of repeated use, at δ = {float(exact(delta, name='delta')):g}")
 
 
 def _named(promises: Mapping[str, Promise] | Promise) -> dict[str, Promise]:
@@ -207,7 +209,7 @@ def neighbours(mechanism: Additive, value: RealLike, other: RealLike) -> altair.
         .encode(
             x=altair.X("release:Q", title="what may be published", scale=altair.Scale(zero=False)),
             y=altair.Y("probability:Q", title="probability" if width == 1 else f"probability of {width} steps"),
-            color=altair.Color("value:N", title=None),
+            **series("value", list(dict.fromkeys(str(row["value"]) for row in rows))),
         )
     )
-    return chart
+    return themed(chart, "What may be published, for two neighbouring values")

@@ -25,6 +25,7 @@ from dither.privacy.records import finite_epsilon
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_batch
+from dither.query.answers.table import preformatted
 from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.engine import Progress
 from dither.query.groups.unknown_keys import read_other
@@ -45,6 +46,7 @@ from dither.query.statistics.counter_release import Priced
 from dither.query.statistics.statistic import Price, Statistic
 from dither.query.workload.common_cells import CommonCells, countable, find_common_cells
 from dither.query.workload.shared_counts import SharedCounts, one_by_one
+from dither.terminal import Explanation
 
 MOST_QUESTIONS = 1000
 EXAMPLE = "['SELECT COUNT(*) FROM visits', 'SELECT AVG(cost) FROM visits']"
@@ -135,13 +137,13 @@ class Batch:
         """How many batches of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price and error of all questions, and which are answered together; with `details`, what is left as counted; of
         the share of `analyst`, where that is what she can spend."""
         remaining, of = self.holdings.remaining(self.guarantee, analyst)
         left = remaining.words(self.guarantee, which="batch like this one", of=of, details=details)
         told = self._explained(f"\nLeft       {left}")
-        return "\n".join([told, *self.holdings.engine_words])
+        return Explanation("\n".join([told, *self.holdings.engine_words]))
 
     def _explained(self, left: str) -> str:
         return explain_batch(self.offers, self.gains, f"{self.price}{left}")
@@ -190,8 +192,14 @@ class Batch:
     def __getitem__(self, place: int) -> Quote:
         return Quote(self.offers[integer(place, name="place of a question")], self.holdings)
 
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} question{'s' if len(self) > 1 else ''}, price={self.price!r})"
+
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.explain())
 
 
 def make_batch(ask: Ask, holdings: Holdings) -> Batch:

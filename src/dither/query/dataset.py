@@ -11,6 +11,7 @@ from dither.arguments import argument_errors
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.batch import Batch, make_batch
 from dither.query.budget_plan.budget_plan import BudgetPlan, make_plan
@@ -38,6 +39,7 @@ from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
 from dither.query.sources.spark_session import SparkSessionLike
 from dither.query.sql.ibis import as_sql
+from dither.terminal import Explanation
 
 
 @argument_errors
@@ -194,9 +196,17 @@ class Dataset(Holdings):
         """
         return make_features(sql, self, target, None if max_rows is None else index(max_rows))
 
-    def explain(self) -> str:
+    def __repr__(self) -> str:
+        tables = ", ".join(table.name for table in self.policy.tables)
+        told = (
+            f"{self.policy.domain!r}, tables: {tables}, budget: {self.ledger.budget.ceiling}, ledger: {self.ledger.location}"
+        )
+        return cut(f"Dataset({told})", LONGEST_LINE)
+
+    def explain(self) -> Explanation:
         """What is protected, how, and what is left of the budget."""
-        return "\n".join([self.policy.explain(), *self.engine_words, f"Budget     {self.ledger.remaining()}"])
+        lines = [self.policy.explain()[:], *self.engine_words, f"Budget     {self.ledger.remaining()}"]
+        return Explanation("\n".join(lines))
 
 
 @argument_errors

@@ -11,6 +11,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.answers.answer import Answer
+from dither.query.answers.compare import Comparison
 from dither.query.answers.estimates import KINDS
 from dither.query.answers.free_answer import FREE, FreeAnswer
 from dither.query.holdings import Holdings
@@ -19,6 +20,7 @@ from dither.query.pricing.unprotected_facts import unprotected_keys, unprotected
 from dither.query.quote import Quote
 from dither.query.sql.clauses.public_table import PublicTable, read_public_table
 from dither.query.sql.options import read_options
+from dither.terminal import Explanation
 
 
 class FreeQuote(Quote):
@@ -54,7 +56,10 @@ class FreeQuote(Quote):
     @property
     def offer(self) -> Offer:
         """There is none: nothing is released."""
-        raise DataError("quote", self._sql, "the question is free, and nothing is released for it", "quote.release()")
+        raise self._free()
+
+    def _free(self) -> DataError:
+        return DataError("quote", self._sql, "the question is free, and nothing is released for it", "quote.release()")
 
     @property
     def sql(self) -> str:
@@ -105,23 +110,24 @@ class FreeQuote(Quote):
         """It can be asked whatever is left of the budget."""
         raise DataError("affordable", self._sql, "the question is free, and can be asked for ever", "quote.release()")
 
-    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """What is answered, and that it is free; `details` of the budget it has none, and no share of an `analyst`."""
         outside = f"\nOutside    {self.unprotected}" if self.unprotected else ""
-        return f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}{outside}"
+        told = f"Question   {' '.join(self._sql.split())}\nPrice      {FREE}\nRows       {self._says()}{outside}"
+        return Explanation(told)
 
-    def describe(self) -> str:
+    def describe(self) -> Explanation:
         """How dither understood the SQL."""
-        return f"Asks       {', '.join(self.table.columns)}: {self._says()}"
+        return Explanation(f"Asks       {', '.join(self.table.columns)}: {self._says()}")
 
     def _says(self) -> str:
         if not self.table.keys:
             return "none: the columns with their types, by the policy"
         return "all keys that there can be, by the policy or the question, whether the data has them or not"
 
-    def compare(self, *others: Quote) -> str:
+    def compare(self, *others: Quote) -> Comparison:
         """Refused: nothing is released."""
-        return str(self.offer)
+        raise self._free()
 
     def release(self, **how: Any) -> Answer:
         """The answer, at no charge; `how` are the keywords of `Quote.release`, and change nothing."""
@@ -133,7 +139,7 @@ class FreeQuote(Quote):
             keys=self.table.keys,
             guarantee=self.guarantee,
             says="\n".join(told for told in (self._says(), self.unprotected) if told),
-            explained=self.explain(),
+            explained=self.explain()[:],
             frame_kind=next((source.kind for source in self.holdings.sources.values()), ""),
             unprotected=self.unprotected,
         )

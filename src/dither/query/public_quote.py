@@ -20,6 +20,7 @@ from dither.query.public.parse import read_public
 from dither.query.public.template import MOST_ROWS, public_sql
 from dither.query.sql.clauses.public_table import PublicTable
 from dither.query.sql.options import read_options
+from dither.terminal import Explanation
 
 EXACT = "of public tables alone: no noise, and no price"
 STORED: list[tuple[tuple[str, ...], Kind]] = [  # by how DuckDB calls a type
@@ -66,9 +67,10 @@ class PublicQuote(FreeQuote):
     def _says(self) -> str:
         return f"{EXACT}; {MADE_UP}" if self.holdings.policy.made_up else EXACT
 
-    def describe(self) -> str:
+    def describe(self) -> Explanation:
         """How dither understood the SQL."""
-        return f"Of         {', '.join(table.name for table in public_tables(self.asked))}\nAsks       {EXACT}"
+        names = ", ".join(table.name for table in public_tables(self.asked))
+        return Explanation(f"Of         {names}\nAsks       {EXACT}")
 
     def rehearsed(self) -> PublicQuote:
         """The same, once its SELECT has run on made-up rows: what can never work is refused here."""
@@ -102,7 +104,7 @@ class PublicQuote(FreeQuote):
             keys=tuple(name for name in names if kinds[name] not in ("whole", "number")),
             guarantee=self.guarantee,
             says=self._says(),
-            explained=self.explain(),
+            explained=self.explain()[:],
             frame_kind=next((source.kind for source in self.holdings.sources.values()), ""),
         )
 

@@ -8,11 +8,12 @@ from fractions import Fraction
 from dither.arguments import argument_errors
 from dither.errors import DataError, DitherError
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import LONGEST_LINE, LONGEST_VALUE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import finite_epsilon
 from dither.query.answers.answer import Answer
-from dither.query.answers.compare import Column, compare, other_noise
+from dither.query.answers.compare import Column, Comparison, compare, other_noise
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
@@ -24,6 +25,7 @@ from dither.query.pricing.fingerprint import question
 from dither.query.pricing.make_offer import make_offer
 from dither.query.pricing.offer import Offer
 from dither.query.release import WAIT, release
+from dither.terminal import Explanation
 
 
 @argument_errors
@@ -105,19 +107,19 @@ class Quote:
         """How many questions of this price the ledger has left."""
         return self.holdings.ledger.remaining().like(self.guarantee)
 
-    def explain(self, *, details: bool = False, analyst: str | None = None) -> str:
+    def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it; of
         the share of `analyst`, where that is what she can spend."""
         remaining, of = self.holdings.remaining(self.guarantee, analyst)
         left = remaining.words(self.guarantee, of=of, details=details)
         told = explain_offer(self.offer, f"\nLeft       {left}")
-        return "\n".join([told, *self.holdings.engine_words])
+        return Explanation("\n".join([told, *self.holdings.engine_words]))
 
-    def describe(self) -> str:
+    def describe(self) -> Explanation:
         """How dither understood the SQL, clause by clause."""
-        return describe(self.offer.question)
+        return Explanation(describe(self.offer.question))
 
-    def compare(self, *others: Quote) -> str:
+    def compare(self, *others: Quote) -> Comparison:
         """A table of this quote beside `others`: prices, shares of the budget, errors, and how a person is bounded.
 
         Without others, and where the budget counts rho, beside the other kind of noise: at the same charge, and at the same
@@ -134,7 +136,7 @@ class Quote:
                     columns.append(Column(quote.offer, quote.affordable, beside))
                 except DitherError as error:
                     refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
-        return "\n".join([compare(columns), *refused])
+        return compare(columns, refused)
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())
@@ -173,8 +175,13 @@ class Quote:
         how = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads, "progress": progress}
         return release(self.offer, self.holdings, **how, wait=wait, daily=daily, door=door)
 
+    def __repr__(self) -> str:
+        errors = {name: None if error is None else float(f"{error:.4g}") for name, error in self.errors.items()}
+        asked = cut(" ".join(self.sql.split()), LONGEST_VALUE)
+        return cut(f"Quote({asked!r}, price={self.price!r}, errors={errors})", LONGEST_LINE)
+
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
 
 
 def make_quote(ask: Ask, holdings: Holdings) -> Quote:

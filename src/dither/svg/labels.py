@@ -11,14 +11,16 @@ labels of names that fit are taken first. So each label is new when it is given.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
+from typing import TypeAlias
 
 NARROW, WIDE = frozenset("iljtfrI.,:;'|!()[]{} -\"`"), frozenset("mwMW@%&—…")
 MOST_LETTERS = 120  # of a label: marks that stack take no width
 LEAST_LETTERS = 8
 LETTER = 0.64  # the width of a digit, and of most letters, in ems; that of the widest common font
 ELLIPSIS = "…"
+Size: TypeAlias = float | Callable[[str], float]  # of letters; or what measures a text, such as columns of a terminal
 
 
 def visible(name: str) -> str:
@@ -33,9 +35,9 @@ def isolated(name: str) -> str:
     return f"\u2068{shown}\u2069" if turns else shown
 
 
-def text_width(shown: str, size: float) -> float:
+def text_width(shown: str, size: Size) -> float:
     """About how wide a text is at a size of letters, rather more than less: no font is at hand."""
-    return size * sum(map(_ems, shown))
+    return size(shown) if callable(size) else size * sum(map(_ems, shown))
 
 
 def _ems(sign: str) -> float:
@@ -48,18 +50,18 @@ def _ems(sign: str) -> float:
     return 1.0 if sign in WIDE else 0.75 if sign.isupper() else LETTER
 
 
-def shortened(shown: str, width: float, size: float) -> str:
+def shortened(shown: str, width: float, size: Size) -> str:
     """The two ends of a text with an ellipsis between them, no wider than `width`."""
     return shown if _fits(shown, width, size) else next(_candidates(shown, (), width, size))
 
 
-def distinct_labels(names: Sequence[str], width: float, size: float) -> list[str]:
+def distinct_labels(names: Sequence[str], width: float, size: Size) -> list[str]:
     """A label for each name, no wider than `width`; names that differ have labels that differ.
 
     Args:
         names: visible texts; the same may come twice.
         width: of the longest label.
-        size: of the letters.
+        size: of the letters, or what measures a text.
     """
     several = list(dict.fromkeys(names))
     labels = {name: name for name in several if _fits(name, width, size)}
@@ -71,11 +73,11 @@ def distinct_labels(names: Sequence[str], width: float, size: float) -> list[str
     return [labels[name] for name in names]
 
 
-def _fits(shown: str, width: float, size: float) -> bool:
+def _fits(shown: str, width: float, size: Size) -> bool:
     return len(shown) <= LEAST_LETTERS or (len(shown) <= MOST_LETTERS and text_width(shown, size) <= width)
 
 
-def _candidates(name: str, others: Sequence[str], width: float, size: float) -> Iterator[str]:
+def _candidates(name: str, others: Sequence[str], width: float, size: Size) -> Iterator[str]:
     keep = _letters(name, width, size)
     tail = keep // 2
     ends = name[: keep - tail] + ELLIPSIS + _whole(name[len(name) - tail :])
@@ -89,13 +91,14 @@ def _candidates(name: str, others: Sequence[str], width: float, size: float) -> 
         yield name[: max(1, keep - len(end))] + end
 
 
-def _letters(name: str, width: float, size: float) -> int:
+def _letters(name: str, width: float, size: Size) -> int:
     """How many letters of a name fit beside an ellipsis, by its widest ones: whichever are taken, they fit."""
     room = width - text_width(ELLIPSIS * 2, size)
-    several = sorted((max(_ems(sign), LETTER) for sign in name), reverse=True)  # digits of a number may take their places
+    digit = text_width("0", size)  # digits of a number may take the places of letters
+    several = sorted((max(text_width(sign, size), digit) for sign in name), reverse=True)
     found, used = 0, 0.0
-    for ems in several[:MOST_LETTERS]:
-        used += ems * size
+    for wide in several[:MOST_LETTERS]:
+        used += wide
         if used > room:
             break
         found += 1

@@ -19,4 +19,6 @@ SERIES = ("chart-first", "chart-second")
 COLOURS = ".chart {{ color: {} }} .chart-first {{ color: {} }} .chart-second {{ color: {} }} .chart-paper {{ fill: {} }}"
 LIGHT = COLOURS.format("#1f2328", "#0b5cad", "#a34700", "#ffffff")
 DARK = COLOURS.format("#e6e8eb", "#7cb7ff", "#ffb072", "#16191d")
+# For charts with more series than two, which differ by dashes or shapes as well.
+SERIES_COLOURS = ["#0b5cad", "#a34700", "#00725a", "#7b3f98", "#6a5d00", "#4d545b"]
 STYLE = f"{LIGHT} @media (prefers-color-scheme: dark) {{ {DARK} }}"

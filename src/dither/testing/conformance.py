@@ -27,6 +27,7 @@ from dither.mechanisms.protocol import Mechanism
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import short_repr
 from dither.testing.claim import Claim
 from dither.testing.enumerate import BITS, Outcomes
 from dither.testing.invalid_input import as_list, check_parameters, check_values
@@ -62,6 +63,7 @@ class Report:
     epsilon: float  # the largest log ratio, of outputs a million times likelier than what was left out
     missing: float  # the largest probability that was left out
     errors: int  # how many half-widths were checked
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return (

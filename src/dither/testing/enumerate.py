@@ -27,6 +27,7 @@ from dither.noise.law import Law, check_size
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike, rational
+from dither.numeric.representation import short_repr
 
 BITS = 192
 MOST_RUNS = 200_000
@@ -60,6 +61,7 @@ class Outcomes:
     outputs: dict[Hashable, Any]  # the output of each key
     missing: arb  # an exact number, not below the truth
     draws: int  # how many draws the longest run made
+    __repr__ = short_repr
 
     def probability(self, output: object) -> tuple[float, float]:
         """Floats below and above the probability of an `output`."""

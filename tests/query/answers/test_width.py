@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dither
-from dither.query.answers.table import wrapped
+from dither.terminal import wrapped
 from tests.query.clinics import clinic, visits
 
 

@@ -158,7 +158,7 @@ def test_an_answer_says_what_was_found_and_how_many_are_beyond(tmp_path):
     assert again.is_replay
     assert again.columns == answer.columns
     assert dither.Answer.from_json(answer.to_json()).says == answer.says
-    assert "Gaussian" not in quote.compare()
+    assert "Gaussian" not in str(quote.compare())
 
 
 def test_a_batch_of_such_questions_is_charged_once_and_adds_up(tmp_path):

@@ -116,34 +116,33 @@ def test_compare_shows_the_other_noise_at_the_same_charge_and_at_the_same_epsilo
     data = clinic(approx(3, "1e-6"))
     quote = data.quote(COUNT, epsilon="0.5")
     told = quote.compare()
-    lines = {line[:21].strip(): line[21:] for line in told.splitlines()}
-    assert lines["noise"].split() == ["Gaussian", "geometric", "geometric"]
-    assert "same charge" in lines["beside the first"]
-    assert "same ε" in lines["beside the first"]
-    shares = [word for word in lines["of the whole budget"].split() if word.endswith("%")]
+    rows = told.rows()
+    assert [row["noise"] for row in rows] == ["Gaussian", "geometric", "geometric"]
+    assert [row["beside 1"] for row in rows] == ["", "same charge", "same ε"]
+    shares = [word for row in rows for word in row["of the budget"].split() if word.endswith("%")]
     assert shares[0] == shares[1] == "4.38%"  # the ρ of both
-    errors = [float(word) for word in lines["error of n"].split()]
+    errors = [float(row["error of n"]) for row in rows]
     assert errors[2] < errors[0] < errors[1]
-    back = data.quote(COUNT, epsilon="0.5", noise="geometric").compare()
-    assert list(back.splitlines()[2].split()[1:]) == ["geometric", "Gaussian", "Gaussian"]
+    back = data.quote(COUNT, epsilon="0.5", noise="geometric").compare().rows()
+    assert [row["noise"] for row in back] == ["geometric", "Gaussian", "Gaussian"]
     assert "Charge     ρ: " in data.quote(COUNT, epsilon="0.5", noise="geometric").explain()
     assert "it needs room in one of the two sums" in data.quote(COUNT, epsilon="0.5", noise="geometric").explain()
     assert "Charge     " not in quote.explain()
 
 
 def test_compare_says_no_more_than_there_is(clinic):
-    alone = clinic(pure(3)).quote(COUNT, epsilon=1).compare()
+    alone = str(clinic(pure(3)).quote(COUNT, epsilon=1).compare())
     assert "geometric" in alone
     assert "Gaussian" not in alone
     assert "same" not in alone
-    assert "same ε" not in clinic(zcdp(1)).quote(COUNT, rho="0.1").compare()  # without a delta Gaussian noise has no epsilon
+    assert "same ε" not in str(clinic(zcdp(1)).quote(COUNT, rho="0.1").compare())  # without a delta Gaussian noise has no epsilon
     limited = clinic(approx(3, "1e-6"), per_question=approx("0.5", "1e-6"))
-    told = limited.quote(COUNT, epsilon="0.5", noise="geometric").compare()
+    told = str(limited.quote(COUNT, epsilon="0.5", noise="geometric").compare())
     assert "Gaussian noise at the same charge: the policy allows" in told
     with pytest.raises(BudgetError):
         limited.quote(COUNT, epsilon=1, noise="geometric")
     batch = clinic(zcdp(1)).quote([COUNT, BY_WARD], rho="0.1")
-    assert "Gaussian" in batch[0].compare()
+    assert "Gaussian" in str(batch[0].compare())
 
 
 def test_medians_and_unknown_keys_have_a_price_with_geometric_noise(clinic):

@@ -342,7 +342,7 @@ def test_errors_and_compare_and_a_batch(tmp_path):
     quote = data.quote(ABOVE, epsilon=1, size=60)
     assert set(quote.errors) == {"n", "SELECT AVG(cost) FROM visits"}
     assert all(error > 0 for error in quote.errors.values())
-    assert "error of SELECT AVG(cost) FROM visits" in quote.compare()
+    assert "error of SELECT AVG(cost) FROM visits" in str(quote.compare())
     batch = data.quote([ABOVE, "SELECT COUNT(*) AS n FROM visits", LARGE], epsilon=1)
     first, _, last = batch.release()
     assert first.constants.keys() == {"SELECT AVG(cost) FROM visits"}

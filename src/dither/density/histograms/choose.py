@@ -30,8 +30,10 @@ from dither.density.histograms.tree import Tree, cost, read_root, read_rows
 from dither.density.histograms.tree_shape import TreeShape, branchings
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
+from dither.terminal import Explanation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +80,7 @@ class Plan:
     ordered: bool
     rows: int | None
     compared: dict[str, float]
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:
@@ -148,7 +151,7 @@ class Plan:
             rising[-1] = self.rows
         return np.diff(rising, prepend=0.0)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was compared, and why this one was taken."""
         what = "running sum" if self.ordered else "cell"
         taken = describe(self.mechanism)
@@ -161,7 +164,7 @@ class Plan:
         if first != taken:
             lines.append(f"'{taken}' is taken: it is plainer, and '{first}' is better by less than 5%.")
         lines.append(f"With 95% probability every {what} stays within {self.error('0.95'):.4g} of the truth, all together.")
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
 
 @argument_errors
@@ -209,7 +212,7 @@ def cdf(
     unit: UnitLike = Unit.ADD_REMOVE,
     known_loss: bool = False,
 ) -> Plan:
-    """The best mechanism for running sums over bins: how many people lie below each edge.
+    """The best mechanism for a distribution function: how many people lie below each edge of the bins.
 
     With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
     known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.
@@ -271,14 +274,13 @@ def _trees(
     size: int, rows: int | None, unit: Unit, price: dict[str, Any], *, ordered: bool
 ) -> list[tuple[float, Callable[[], Any], str]]:
     """The trees with the least cost, each with the error by which it is compared."""
-    shapes = [
-        TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in read_root(None, rows, unit)
-    ]
+    roots = read_root(None, rows, unit)
+    shapes = [TreeShape(cells=size, branching=b, root=root) for b in branchings(size) for root in roots]
     shapes = [shape for shape in shapes if shape.levels > 1 or shape.root == "exact"]  # one level without root is flat
-    gaussian = price["epsilon"] is None
 
     def loss(shape: TreeShape) -> float:
-        return cost(shape, unit, gaussian=gaussian) * (1 if ordered else shape.leaf_square() / shape.mean_prefix())
+        part = 1 if ordered else shape.leaf_square() / shape.mean_prefix()
+        return cost(shape, unit, gaussian=price["epsilon"] is None) * part
 
     found: list[tuple[float, Callable[[], Any], str]] = []
     for shape in sorted(shapes, key=loss)[:TREES]:
@@ -294,5 +296,5 @@ def describe(mechanism: Histogram | Tree | PrefixWorkload) -> str:
         return "noise in every cell"
     if isinstance(mechanism, PrefixWorkload):
         return "the best strategy for running sums"
-    levels = mechanism.shape.levels
-    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {levels} level{'s' if levels > 1 else ''} of noise"
+    several = f"{mechanism.shape.levels} level{'s' * (mechanism.shape.levels > 1)}"
+    return f"tree of {mechanism.branching} {ROOTS[mechanism.root]}, {several} of noise"

@@ -21,8 +21,9 @@ from dither.density.histograms.axis import Axis, Bins
 from dither.errors import DataError, NumberError
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import NumberLike, integer, rational
+from dither.numeric.representation import high_end, low_end
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.table import table
+from dither.terminal import fitted_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,11 +242,14 @@ class Distribution:
         size = self.axis.size
         cells = range(size) if size <= SHOWN else [*range(SHOWN // 2), *range(size - SHOWN // 2, size)]
         low, high = self.low, self.high
-        rows = [[self.axis.name(at), f"{self.counts[at]:.0f}", f"{low[at]:.0f} to {high[at]:.0f}"] for at in cells]
+        rows = [
+            [self.axis.name(at), f"{self.counts[at]:.0f}", f"{low_end(low[at], 0)} to {high_end(high[at], 0)}"]
+            for at in cells
+        ]
         rows = [["cell", "people", f"{100 * self.confidence:g}% band"], *rows]
         if size > SHOWN:
             rows.insert(1 + SHOWN // 2, ["...", f"{size - SHOWN} more", ""])
-        return "\n".join([*table(rows, left=(0, 2)), f"{self.guarantee}"])
+        return "\n".join([*fitted_table(rows, left=(0, 2)), f"{self.guarantee}"])
 
     def __repr__(self) -> str:
         return f"<Distribution over {self.axis!r}, {self.total:.0f} people, {self.guarantee}>"

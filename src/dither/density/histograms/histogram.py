@@ -39,6 +39,7 @@ from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
 from dither.privacy.unit import Unit, read_unit
@@ -59,7 +60,7 @@ def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
 @argument_errors
 @frozen(kw_only=True, slots=False)
 class Histogram:
-    """Whole-number noise in every cell: pure epsilon, or zCDP.
+    """The noisy histogram, with geometric or Gaussian noise in every cell: pure epsilon, or zCDP.
 
     Args:
         cells: how many there are, 1 to 2^24.
@@ -87,6 +88,7 @@ class Histogram:
     epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)  # the promise: either this
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)  # or this
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)  # whose coming, going or replacement is hidden
+    __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)

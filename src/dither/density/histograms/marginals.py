@@ -47,6 +47,7 @@ from dither.mechanisms.additive.additive import half_width, read_confidence
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, UnitLike, read_unit
@@ -65,7 +66,7 @@ COMBINATIONS = 7  # of cells that neighbours are made of
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Marginals:
-    """Some tables of a few columns each, with one promise for all of them.
+    """Marginals: contingency tables of a few columns each, with one guarantee for all of them.
 
     Args:
         grid: the columns; its own cells are never counted.
@@ -96,6 +97,7 @@ class Marginals:
     rho: Fraction | None
     rows: int | None
     unit: Unit
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ from dither.density.histograms.histogram import count_neighbours, read_cells, re
 from dither.errors import SizeError
 from dither.mechanisms.workload.workload import Workload
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
 from dither.privacy.unit import Unit, read_unit
@@ -43,7 +44,7 @@ def _read_cells(value: SupportsIndex) -> int:
 @argument_errors
 @frozen(kw_only=True, slots=False)
 class PrefixWorkload:
-    """The optimal strategy for prefixes: zCDP.
+    """Prefix sums by the matrix mechanism with its optimal strategy: zCDP.
 
     Args:
         cells: how many there are, 2 to 128.
@@ -67,6 +68,7 @@ class PrefixWorkload:
     cells: int = field(converter=_read_cells)
     rho: Fraction = field(converter=read_rho)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

@@ -19,8 +19,10 @@ from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.errors import DataError, NumberError
 from dither.mechanisms.workload.workload import Workload
 from dither.numeric.number import NumberLike, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike, read_unit
+from dither.terminal import Explanation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +60,7 @@ class RangePlan:
     cuts: tuple[int, ...]
     asked: tuple[int, ...]
     workload: Workload
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:
@@ -83,17 +86,22 @@ class RangePlan:
         sums = np.concatenate(([0], np.cumsum(found)))[list(self.cuts)]
         return padded(np.diff(sums)[list(self.asked)], self.workload.unit)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was compared, and why this one was taken."""
         strategy = self.workload.strategy
         ranked = sorted(strategy.compared.items(), key=lambda one: one[1])
-        return "\n".join(
-            [
-                f"{len(self.workload.queries)} ranges over {len(self.asked)} merged cells, {self.guarantee}.",
-                "Expected error of a range (root mean square) for each unit of noise, from the ranges only:",
-                *(f"  {error:10.4g}  {name}{'   <- taken' if name == strategy.name else ''}" for name, error in ranked[:6]),
-                f"With 95% probability every answer stays within {self.error('0.95'):.4g} of the truth, all together.",
-            ]
+        return Explanation(
+            "\n".join(
+                [
+                    f"{len(self.workload.queries)} ranges over {len(self.asked)} merged cells, {self.guarantee}.",
+                    "Expected error of a range (root mean square) for each unit of noise, from the ranges only:",
+                    *(
+                        f"  {error:10.4g}  {name}{'   <- taken' if name == strategy.name else ''}"
+                        for name, error in ranked[:6]
+                    ),
+                    f"With 95% probability every answer stays within {self.error('0.95'):.4g} of the truth, all together.",
+                ]
+            )
         )
 
 

@@ -53,6 +53,7 @@ from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.lattice import add
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_price
 from dither.privacy.unit import Unit, UnitLike, read_replacement, read_unit
@@ -67,7 +68,7 @@ LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all 
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Tree:
-    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP.
+    """Hierarchical counts (the tree mechanism), with noise in every node, made consistent: pure epsilon, or zCDP.
 
     Args:
         cells: how many leaves there are, 2 to 2^24.
@@ -104,6 +105,7 @@ class Tree:
     rho: Fraction | None  # or this
     rows: int | None  # how many people are counted in some cell, where that is public
     unit: Unit  # whose coming, going or replacement is hidden
+    __repr__ = short_repr
 
     def __init__(
         self,

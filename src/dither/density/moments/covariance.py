@@ -34,6 +34,7 @@ from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
@@ -74,6 +75,7 @@ class Covariance:
     second: tuple[Fraction, Fraction]
     steps: int  # G
     unit: Unit = field(converter=read_unit)
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -52,6 +52,7 @@ from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import read_epsilon
@@ -95,6 +96,7 @@ class Moments:
     rows: int | None
     steps: int  # G
     unit: Unit
+    __repr__ = short_repr
 
     def __init__(
         self,

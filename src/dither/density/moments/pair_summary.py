@@ -26,6 +26,7 @@ from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import high_digits, low_digits, short_repr
 
 if TYPE_CHECKING:
     from dither.density.moments.ratio_intervals import Floats
@@ -71,6 +72,7 @@ class PairSummary:
 
     pair: CovarianceLike
     released: tuple[int, ...]
+    __repr__ = short_repr
 
     @property
     def count(self) -> float:
@@ -157,4 +159,6 @@ class PairSummary:
 
     def __str__(self) -> str:
         low, high = self.covariance_interval("0.95")
-        return f"covariance {self.covariance:.6g} (95%: {low:.6g} to {high:.6g}) of {self.count:.0f} records"
+        return (
+            f"covariance {self.covariance:.6g} (95%: {low_digits(low)} to {high_digits(high)}) of {self.count:.0f} records"
+        )

@@ -33,6 +33,7 @@ from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import NumberLike
+from dither.numeric.representation import high_digits, low_digits, short_repr
 
 if TYPE_CHECKING:
     from dither.density.moments.ratio_intervals import Floats
@@ -87,6 +88,7 @@ class Summary:
     released: tuple[int, ...]
 
     # -- estimates ---------------------------------------------------------------------------------------------
+    __repr__ = short_repr
 
     @property
     def count(self) -> float:
@@ -203,7 +205,7 @@ class Summary:
     def __str__(self) -> str:
         low, high = self.mean_interval("0.95")
         spread = f", deviation {self.deviation:.6g}" if self.moments.degree == 2 else ""
-        return f"mean {self.mean:.6g} (95%: {low:.6g} to {high:.6g}) of {self.count:.0f} values{spread}"
+        return f"mean {self.mean:.6g} (95%: {low_digits(low)} to {high_digits(high)}) of {self.count:.0f} values{spread}"
 
 
 def noise_in_records(noise: Geometric, one: int) -> CounterNoise:

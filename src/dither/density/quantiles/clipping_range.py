@@ -43,6 +43,7 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -65,7 +66,7 @@ def _read_ends(ends: Literal["upper", "both"]) -> str:
 @argument_errors
 @frozen(kw_only=True, slots=False)
 class ClippingRange:
-    """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho.
+    """Private clipping bounds, beyond which few people lie: pure epsilon, or of bounded range for a rho.
 
     Args:
         bins: what the bounds are chosen from, with edges known beforehand: see `log_bins`.
@@ -97,6 +98,7 @@ class ClippingRange:
     ends: str = field(default="upper", converter=_read_ends)
     confidence: Fraction = field(default=CONFIDENCE, converter=read_confidence)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
+    __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)

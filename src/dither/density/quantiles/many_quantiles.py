@@ -48,6 +48,7 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import bounded_range, pure, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
@@ -101,8 +102,8 @@ class Quantiles:
     parts: int  # K
     mass: int  # W
     histograms: int
-
     code: ClassVar[str] = "quantiles_together"
+    __repr__ = short_repr
 
     def __init__(
         self,
@@ -274,16 +275,15 @@ class Quantiles:
 
         a, b, _ = self._scaled(node)
         off = distances(lower, upper, a=a, b=b, total=int(upper[-1]))
-        chosen: int = self._choice(node, off.size).release(np.negative(off, out=off))
-        return chosen
+        return int(self._choice(node, off.size).release(np.negative(off, out=off)))
 
     # -- the plan ----------------------------------------------------------------------------------------------
 
     def _choice(self, node: QuantileNode, candidates: int) -> PermuteAndFlip | Exponential:
         budget = None if self.epsilon is None else self.epsilon * node.part
         square = None if self.rho is None else self.rho * node.part
-        _, _, reach = self._scaled(node)
-        return chooser(budget, square, candidates=candidates, reach=reach * self.parts * self.mass, unit=self.unit)
+        reach = self._scaled(node)[2] * self.parts * self.mass
+        return chooser(budget, square, candidates=candidates, reach=reach, unit=self.unit)
 
     def _scaled(self, node: QuantileNode) -> tuple[int, int, int]:
         replaced, whole = self.unit.replacement is self.unit, node.first and self.histograms == 1

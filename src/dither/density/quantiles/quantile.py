@@ -44,6 +44,7 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
@@ -82,6 +83,7 @@ class Quantile:
     epsilon: Number | None = field(default=None, converter=read_epsilon_if_any)
     rho: Fraction | None = field(default=None, converter=read_rho_if_any)
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
+    __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)

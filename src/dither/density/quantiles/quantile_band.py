@@ -41,6 +41,7 @@ from dither.density.quantiles.rank_scores import CONFIDENCE, middle, read_histog
 from dither.errors import NumberError, SizeError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import Number, NumberLike, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.records import check_price, read_epsilon_if_any, read_rho_if_any
@@ -110,6 +111,7 @@ class QuantileBand:
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
     mass: int = field(default=1, converter=read_mass)  # W
     histograms: int = field(default=1, converter=read_histograms)
+    __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)

@@ -54,6 +54,7 @@ from dither.mechanisms.selection.exponential import Exponential
 from dither.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
@@ -116,6 +117,7 @@ class QuantileInterval:
     mass: int = field(default=1, converter=read_mass)  # W
     histograms: int = field(default=1, converter=read_histograms)
     ends: Fraction = field(default=ENDS, converter=read_ends)
+    __repr__ = short_repr
 
     def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
         check_price(epsilon, rho)

@@ -48,6 +48,7 @@ from dither.density.samples.rejection_blocks import BlockSampler
 from dither.errors import DataError, NumberError, SizeError
 from dither.mechanisms.additive.additive import log_odds, read_confidence
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import bounded_range
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -97,6 +98,7 @@ class KolmogorovSmirnov:
     epsilon: Number = field(converter=read_epsilon)
     base: str
     unit: Unit = field(converter=read_unit)
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -27,8 +27,10 @@ from dither.errors import InputError, NumberError, PrecisionError
 from dither.mechanisms.additive.additive import read_flag
 from dither.numeric.balls import round_up
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
+from dither.terminal import Explanation
 
 HALF = "0.5"
 RULES: dict[str, type[KeyRule]] = {
@@ -49,7 +51,7 @@ SHOWS = {
 @argument_errors
 @dataclass(frozen=True)
 class KeyChoice:
-    """The rule to take, and what the others would need. `keys` makes it.
+    """The best rule of partition selection, and how many people a key needs under the others. `keys` makes it.
 
     Args:
         name: the rule in a word: "magic", "geometric", "gaussian", "truncated geometric", "truncated gaussian", "weighted".
@@ -73,6 +75,7 @@ class KeyChoice:
     rule: KeyRule
     needs: dict[str, int | None]
     held: int
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:
@@ -87,7 +90,7 @@ class KeyChoice:
         """The keys that are shown, in order, as the rule shows them, from `value`: a mapping of keys to counts."""
         return self.rule.release(value)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was chosen and why, in plain words."""
         rule, need = self.rule, self.needs[self.name]
         each = f"{rule.max_keys} keys of a person are" if rule.max_keys > 1 else "one key of a person is"
@@ -103,10 +106,10 @@ class KeyChoice:
             else f"A key that fewer than {rule.min_people} people hold is never shown.",
             f"Promise: {rule.guarantee}.",
         ]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
 
 
 @argument_errors
@@ -120,7 +123,7 @@ def keys(
     unit: UnitLike = Unit.ADD_REMOVE,
     min_people: SupportsIndex = 1,
 ) -> KeyChoice:
-    """The rule that shows keys with the fewest holders; with `counts` among those that also say how many they are.
+    """Partition selection: the rule that shows keys with the fewest holders; with `counts`, one that says how many they are.
 
     `held` is a public guess of how many keys a person has: with it, the weighted rule is compared too.
 

@@ -51,6 +51,7 @@ from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import ends, precision, round_down
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 
 MOST_HOLDERS = 2**20  # up to which a key may be left out: the length of the table
 LARGEST_RATE = 1000  # beyond this epsilon a key, g stays what it is
@@ -60,7 +61,7 @@ SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class MagicKeys(KeyRule):
-    """Keys without counts: the most that can be shown where people who hold one key come or go.
+    """Partition selection without counts: the most that can be shown where people who hold one key come or go.
 
     Args:
         epsilon: the promise, together with `delta`.
@@ -84,6 +85,7 @@ class MagicKeys(KeyRule):
     """
 
     code: ClassVar[str] = "magic_keys"
+    __repr__ = short_repr
 
     def __attrs_post_init__(self) -> None:
         with precision(2 * SPARE_BITS):

@@ -37,6 +37,7 @@ from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.balls import precision
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import approx, gdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ takes rho as well
-    """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.
+    """Partition selection by counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.
 
     Args:
         rho: the promise in zCDP: what keys that others hold too can tell.
@@ -76,6 +77,7 @@ class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ ta
     rho: Fraction = field(converter=read_rho)
 
     most_keys = 2**40
+    __repr__ = short_repr
 
     def __init__(
         self,

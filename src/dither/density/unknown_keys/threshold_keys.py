@@ -59,6 +59,7 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.lattice import LARGEST_INDEX, add
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.numeric.search import surely
 from dither.privacy import calibrate
 from dither.privacy.formulas.normal import profile
@@ -194,7 +195,7 @@ class ThresholdKeys(KeyRule):
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class GeometricKeys(ThresholdKeys):
-    """Keys and counts with geometric noise: for one key a person, or few.
+    """Partition selection by a threshold on counts with geometric noise: for one key a person, or few.
 
     Args:
         epsilon: the promise, together with `delta`.
@@ -219,6 +220,7 @@ class GeometricKeys(ThresholdKeys):
     """
 
     code: ClassVar[str] = "geometric_keys"
+    __repr__ = short_repr
 
     @cached_property
     def law(self) -> DiscreteLaplace:
@@ -239,7 +241,7 @@ class GeometricKeys(ThresholdKeys):
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class GaussianKeys(ThresholdKeys):
-    """Keys and counts with Gaussian noise: for several keys a person.
+    """Partition selection by a threshold on counts with Gaussian noise: for several keys a person.
 
     Args:
         epsilon: the promise, together with `delta`.
@@ -262,6 +264,7 @@ class GaussianKeys(ThresholdKeys):
     """
 
     code: ClassVar[str] = "gaussian_keys"
+    __repr__ = short_repr
 
     @cached_property
     def sigma2(self) -> Fraction:

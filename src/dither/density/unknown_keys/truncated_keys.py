@@ -51,6 +51,7 @@ from dither.noise.truncation import LEAST_KEPT, Truncated
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy import calibrate
 from dither.privacy.guarantee.definitions import approx, gdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -144,6 +145,7 @@ class TruncatedGeometricKeys(TruncatedKeys):
     """
 
     code: ClassVar[str] = "truncated_geometric_keys"
+    __repr__ = short_repr
 
     @cached_property
     def whole(self) -> DiscreteLaplace:
@@ -181,6 +183,7 @@ class TruncatedGaussianKeys(TruncatedKeys):
     """
 
     code: ClassVar[str] = "truncated_gaussian_keys"
+    __repr__ = short_repr
 
     @cached_property
     def _parts(self) -> tuple[int, Fraction]:
@@ -240,6 +243,7 @@ class TruncatedRhoKeys(TruncatedKeys):  # type: ignore[override]  # its __attrs_
     code: ClassVar[str] = "truncated_rho_keys"
 
     rho: Fraction = field(converter=read_rho)
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -31,13 +31,14 @@ from dither.density.unknown_keys.threshold_keys import GaussianKeys
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy import calibrate
 
 
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class WeightedKeys(GaussianKeys):
-    """Keys and weights with Gaussian noise: for people who hold few keys or many.
+    """Partition selection by weights with Gaussian noise: for people who hold few keys or many.
 
     Args:
         epsilon: the promise, together with `delta`.
@@ -63,6 +64,7 @@ class WeightedKeys(GaussianKeys):
 
     most_keys = 64
     parts = 2**10
+    __repr__ = short_repr
 
     def __attrs_post_init__(self) -> None:
         if self.min_people > 1:

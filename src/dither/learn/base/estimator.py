@@ -38,6 +38,7 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.features import Features
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     import numpy as np
@@ -152,7 +153,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         facts = self._facts(Cells(tuple(np.zeros(0) for _ in range(width)), names, 0), None)
         return FitQuote(type(self).__name__, facts.price.guarantee, facts.price.words, tuple(self._expect(facts, size)))
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, at which price, and what the guarantee does not hold."""
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
@@ -165,7 +166,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             f"Released   {self._made_of()}",
         ]
         lines += [f"Outside    {text}" for text in self.outside_]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     # -- inside ------------------------------------------------------------------------------------------------
 

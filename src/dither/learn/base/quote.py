@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.terminal import Explanation
 
 
 @frozen
@@ -16,11 +17,10 @@ class FitQuote:
     price: str  # as it was stated
     words: tuple[str, ...]
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """A line each."""
-        return "\n".join(
-            [f"Model      {self.estimator}", f"Price      {self.price}", *(f"Expect     {one}" for one in self.words)]
-        )
+        lines = [f"Model      {self.estimator}", f"Price      {self.price}", *(f"Expect     {one}" for one in self.words)]
+        return Explanation("\n".join(lines))
 
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())

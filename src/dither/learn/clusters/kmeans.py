@@ -38,6 +38,7 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike, integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -173,9 +174,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         u = one_hot(self._predicted(X), self.facts_.columns)
         return np.sqrt(((u[:, None, :] - self.scaled_centers_[None]) ** 2).sum(axis=2))
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, at which price; and where there were too few rows for clusters, that."""
-        return super().explain() + ("" if self.found_clusters_ else f"\nFound      {ONE_CENTER}")
+        return Explanation(super().explain() + ("" if self.found_clusters_ else f"\nFound      {ONE_CENTER}"))
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         ratio = n * facts.price.mu / self.n_clusters / facts.rows_per_person / facts.price.replacement

@@ -33,6 +33,7 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.utils.validation import check_is_fitted
@@ -205,9 +206,9 @@ class LinearRegression(PrivateRegressor):
             return region.population()
         raise DataError("kind", kind, "there is no such kind of interval", "kind='noise' or kind='population'")
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, at which price, whether it tells a slope from none, and what the guarantee does not hold."""
-        return "\n".join([super().explain(), *(f"Signal     {one}" for one in self._signal())])
+        return Explanation("\n".join([super().explain(), *(f"Signal     {one}" for one in self._signal())]))
 
     def _signal(self) -> list[str]:
         """What the released numbers say about signal and noise, in words."""

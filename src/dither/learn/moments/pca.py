@@ -31,6 +31,7 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -158,11 +159,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         halves = [np.ones(one.width) if isinstance(one, CategoryColumn) else np.array([one.half]) for one in columns]
         return (given @ self.components_ + self.mean_) * np.concatenate(halves) + np.concatenate(listed)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, at which price, and which components stand above the noise."""
         above, count = int((self.explained_variance_ > self.noise_norm_).sum()), len(self.components_)
         told = f"{above} of {count} components have a variance above the norm of the noise"
-        return f"{super().explain()}\nSignal     {told if above else 'noise exceeds signal: ' + told}"
+        return Explanation(f"{super().explain()}\nSignal     {told if above else 'noise exceeds signal: ' + told}")
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         # the variance of an evenly spread column, against the norm of the noise

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dither.altair_theme import series, themed
 from dither.extras import needs
 from dither.learn.base.cells import Floats
 from dither.learn.base.columns import CategoryColumn, Column
 from dither.learn.trees.bins import bin_edges, bin_words, row_bins
 from dither.learn.trees.boosting import PrivateBoosting
 from dither.table import table
+from dither.terminal import Explanation
 
 with needs("dither[learn]"):
     from sklearn.utils.validation import check_is_fitted
@@ -45,7 +47,7 @@ class AdditiveModel(PrivateBoosting):
             total = total + shape[bins[:, at]]
         return total
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, at which price; and the shape functions: of each column its importance, and effects by bin.
 
         Bins of numbers beside each other with the same effects stand in one line. The rows of a bin have noise too: an
@@ -68,7 +70,7 @@ class AdditiveModel(PrivateBoosting):
                 f"{name}: importance {self.importances_[at]:.3f}, the mean size of its effects",
                 *table(found, rule=1),
             ]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     def plot(self) -> altair.ConcatChart:
         """One chart for each column: the effect of each of its bins on the score. All of them; made of released numbers.
@@ -104,16 +106,18 @@ class AdditiveModel(PrivateBoosting):
             ]
             width = max(CHART_WIDTH, LETTER_WIDTH * len(places)) if kind else CHART_WIDTH
             base = altair.Chart(altair.InlineData(values=values), title=name, width=width, height=160)
-            color = altair.Color("output:N", sort=outputs, title=None)
+            legend = altair.Undefined if len(outputs) > 1 else None
+            color = altair.Color("output:N", sort=outputs, title=None, legend=legend)
             y = altair.Y("effect:Q", title="effect on the score")
             if kind:
                 x = altair.X("bin:N", sort=places, title=None)
-                charts.append(base.mark_point(filled=True).encode(x=x, y=y, color=color))
+                form = altair.Shape("output:N", sort=outputs, title=None, legend=legend)
+                charts.append(base.mark_point(filled=True, size=50).encode(x=x, y=y, color=color, shape=form))
             else:
                 x = altair.X("bin:Q", scale=altair.Scale(domain=[places[0], places[-1]]), title=None)
-                charts.append(base.mark_line(interpolate="step-after").encode(x=x, y=y, color=color))
+                charts.append(base.mark_line(interpolate="step-after").encode(x=x, y=y, **series("output", outputs)))
         drawn: altair.ConcatChart = altair.concat(*charts, columns=CHARTS_ABREAST)
-        return drawn
+        return themed(drawn)
 
 
 def _words(column: Column, low: int, high: int) -> str:

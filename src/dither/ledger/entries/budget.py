@@ -134,6 +134,9 @@ class Remaining:
             told += f": {number} {noun if more == 1 else _plural(noun)} {rest}"
         return f"{told}; {self.details}" if details else told
 
+    def __repr__(self) -> str:
+        return f"Remaining({str(self)!r})"
+
     def __str__(self) -> str:
         """In percent; also in ε where the budget counts nothing else: few know how much a ρ is."""
         return f"{self.percent}: {self.details}" if self.in_epsilon else f"{self.percent} left of {self.ceiling}"

@@ -17,7 +17,7 @@ VERSION = 1
 @argument_errors
 @dataclass(frozen=True)
 class Receipt:
-    """What `Ledger.reserve` gives: the charge is made. Without an answer, one may be computed under it.
+    """A charge to a privacy budget, and the right to compute one answer under it. Made by `Ledger.reserve`.
 
     Args:
         ledger: identity of the ledger.
@@ -65,6 +65,10 @@ class Receipt:
         """Short and unique: the charge that it stands for."""
         kind, dash, rest = self.ledger.rpartition("-")  # "temporary-" before the identity of a throw-away
         return f"{kind}{dash}{rest[:8]}-{self.number}"
+
+    def __repr__(self) -> str:
+        stored = "" if self.answer is None else ", with the stored answer"
+        return f"Receipt({self.name!r}, charged {self.guarantee}{stored})"
 
     def to_json(self) -> str:
         """Text to keep; `Ledger.verify(receipts=...)` holds it against the ledger."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, SupportsIndex
 from dither.arguments import argument_errors
 from dither.errors import DataError, show
 from dither.numeric.number import integer
-from dither.table import table
+from dither.numeric.representation import high_end, low_end
+from dither.terminal import fitted_table, wrapped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,15 +75,19 @@ class Estimate:
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:most]
         return [(self.domain[at], float(self.frequency[at])) for at in order]
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:SHOWN]
         shares = ((self.domain[at], self.frequency[at], self.low[at], self.high[at], self.counts[at]) for at in order)
-        rows = [[str(value), f"{f:.4f}", f"{low:7.4f}", f"{high:7.4f}", f"{n:.0f}"] for value, f, low, high, n in shares]
-        lines = table([["value", "frequency", "low", "high", "people"], *rows])
+        rows = [
+            [str(value), f"{f:.4f}", f"{low_end(low, 4):>7}", f"{high_end(high, 4):>7}", f"{n:.0f}"]
+            for value, f, low, high, n in shares
+        ]
+        lines = fitted_table([["value", "frequency", "low", "high", "people"], *rows])
         if len(self.domain) > SHOWN:
             lines.append(f"... and {len(self.domain) - SHOWN} more")
-        lines.append(
-            f"from {self.people} reports; each low to high holds the noise of the reports with {self.confidence:.0%} "
-            f"probability; frequencies by '{self.method}'"
-        )
+        told = f"each low to high holds the noise of the reports with {self.confidence:.0%} probability"
+        lines.append(wrapped(f"from {self.people} reports; {told}; frequencies by '{self.method}'"))
         return "\n".join(lines)

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dither.table import table
+from dither.numeric.representation import high_end, low_end
+from dither.terminal import fitted_table, wrapped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +27,15 @@ class FrequentItems:
     people: int
     confidence: float
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         rows = [["item", f"{'people':>9}", f"{'low':>9}", f"{'high':>9}"]]
-        for item, *numbers in zip(self.items, self.counts, self.low, self.high, strict=True):
-            rows.append([str(item), *(f"{value:.0f}" for value in numbers)])
+        for item, count, low, high in zip(self.items, self.counts, self.low, self.high, strict=True):
+            rows.append([str(item), f"{count:.0f}", low_end(low, 0), high_end(high, 0)])
         note = (
             f"from {self.people} reports; all intervals hold together with {self.confidence:.0%} probability; what fewer "
             f"than {self.threshold:.0f} people have is not seen"
         )
-        return "\n".join([*table(rows), note])
+        return "\n".join([*fitted_table(rows), wrapped(note)])

@@ -35,6 +35,7 @@ from dither.mechanisms.norms import l2_shifts
 from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.gaussian import DiscreteNormal
 from dither.numeric.number import NumberLike, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -79,6 +80,7 @@ class DiscreteGaussian(Additive):
     sigma2: Fraction  # the parameter of the law; its variance is a little smaller
     dimension: int | None = field(converter=read_dimension)  # None for one number, d for a vector
     unit: Unit  # whose coming, going or replacement the sensitivity is about
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -39,6 +39,7 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l2_squared
 from dither.noise.gaussian import RoundedGaussian
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import NumberLike, rational
+from dither.numeric.representation import short_repr
 from dither.privacy import calibrate
 from dither.privacy.guarantee.definitions import gdp
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -91,6 +92,7 @@ class Gaussian(Additive):
     integers: bool  # whether values are whole numbers
     step: Fraction  # of the lattice; 1 for whole numbers
     unit: Unit  # whose coming, going or replacement the sensitivity is about
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import LARGEST_INDEX
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.formulas.discrete_laplace import charged_rho
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -88,6 +89,7 @@ class Geometric(Additive):
     bounds: tuple[int, int] | None  # values and releases are moved into these
     dimension: int | None = field(converter=read_dimension)  # None for one number, d for a vector
     unit: Unit  # whose coming, going or replacement the sensitivity is about
+    __repr__ = short_repr
 
     def __init__(
         self,

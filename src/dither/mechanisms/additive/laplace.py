@@ -34,6 +34,7 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -76,6 +77,7 @@ class Laplace(Additive):
     dimension: int | None  # None for one number, d for a vector
     step: Fraction  # of the lattice
     unit: Unit  # whose coming, going or replacement the sensitivity is about
+    __repr__ = short_repr
 
     def __init__(
         self,

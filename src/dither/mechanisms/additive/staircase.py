@@ -37,6 +37,7 @@ from dither.mechanisms.sensitivity import SensitivityLike, read_l1
 from dither.noise.staircase import DiscreteStaircase
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Number, NumberLike, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
@@ -75,6 +76,7 @@ class Staircase(Additive):
     gamma: Fraction  # which part of a stride is high
     step: Fraction  # of the lattice
     unit: Unit  # whose coming, going or replacement the sensitivity is about
+    __repr__ = short_repr
 
     def __init__(
         self,

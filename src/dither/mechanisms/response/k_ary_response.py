@@ -27,6 +27,7 @@ from dither.mechanisms.selection.scoring import read_candidates
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.uniform_integers import uniform
 from dither.numeric.number import Number, NumberLike
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -74,6 +75,7 @@ class Flat:
     values: tuple[Hashable, ...] = field(converter=_read_values)  # all that can be said
     epsilon: Number = field(converter=read_epsilon, kw_only=True)  # the promise
     unit: Unit = field(default=Unit.REPLACE_ONE, converter=read_replacement, kw_only=True)
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

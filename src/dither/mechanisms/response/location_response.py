@@ -38,6 +38,7 @@ from dither.noise.categorical import Categorical
 from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.numeric.search import halve_integers
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -83,6 +84,7 @@ class LocationResponse:
     width: int  # how many columns
     height: int  # how many rows
     unit: Unit = field(converter=read_replacement)
+    __repr__ = short_repr
 
     def __init__(
         self, *, epsilon: NumberLike, width: SupportsIndex, height: SupportsIndex, unit: UnitLike = Unit.REPLACE_ONE

@@ -28,6 +28,7 @@ from dither.errors import DataError, GuaranteeError, NumberError
 from dither.mechanisms.protocol import IntegersLike
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, NumberLike, exact, ln, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
@@ -66,6 +67,7 @@ class RandomizedResponse:
     epsilon: Number  # the promise
     p: Fraction | None  # the probability of the truth, where it was given
     unit: Unit = field(converter=read_replacement)
+    __repr__ = short_repr
 
     def __init__(
         self, *, epsilon: NumberLike | None = None, p: NumberLike | None = None, unit: UnitLike = Unit.REPLACE_ONE

@@ -35,6 +35,7 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.lattice import Lattice
 from dither.numeric.number import Enclosure, Number, NumberLike, ln, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import bounded_range
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import UnitLike
@@ -76,6 +77,7 @@ class Exponential(Selection):
     """
 
     code: ClassVar[str] = "exponential"
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

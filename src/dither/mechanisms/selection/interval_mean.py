@@ -42,6 +42,7 @@ from dither.mechanisms.norms import root_above
 from dither.mechanisms.selection.exponential import Exponential
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
 from dither.privacy.unit import Unit, UnitLike, read_replacement
@@ -79,6 +80,7 @@ class IntervalMean:
     squared: bool  # whether squared errors are punished, or absolute ones
     points: int  # how many candidates there are
     unit: Unit = field(converter=read_replacement)  # replace one person, or one row
+    __repr__ = short_repr
 
     def __init__(
         self,

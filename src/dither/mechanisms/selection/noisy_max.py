@@ -32,6 +32,7 @@ from dither.errors import SizeError
 from dither.mechanisms.selection.selection import Selection
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.lattice import add
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 
@@ -74,6 +75,7 @@ class NoisyMax(Selection):
     """
 
     code: ClassVar[str] = "noisy_max"
+    __repr__ = short_repr
 
     def _check(self) -> None:
         if self.size < 2:

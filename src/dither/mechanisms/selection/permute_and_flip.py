@@ -31,6 +31,7 @@ from dither.mechanisms.selection.selection import Selection
 from dither.noise.bernoulli import passes
 from dither.noise.row_choices import are_rehearsed, flipped_rows
 from dither.noise.uniform_integers import uniform
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 
@@ -72,6 +73,7 @@ class PermuteAndFlip(Selection):
     """
 
     code: ClassVar[str] = "permute_and_flip"
+    __repr__ = short_repr
 
     @property
     def guarantee(self) -> Guarantee:

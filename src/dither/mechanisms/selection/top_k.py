@@ -23,6 +23,7 @@ from dither.mechanisms.selection.selection import Selection
 from dither.mechanisms.sensitivity import SensitivityLike
 from dither.noise.categorical import Categorical
 from dither.numeric.number import Number, NumberLike, integer
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import bounded_range
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_rho
@@ -66,6 +67,7 @@ class TopK(Selection):  # type: ignore[override]  # its __attrs_init__ takes k a
     code: ClassVar[str] = "top_k"
 
     k: int  # how many are chosen
+    __repr__ = short_repr
 
     def __init__(
         self,

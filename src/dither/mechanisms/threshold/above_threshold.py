@@ -42,6 +42,7 @@ from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
 from dither.numeric.number import Number, NumberLike, RealLike, integer, rational
+from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import read_epsilon
@@ -89,6 +90,7 @@ class AboveThreshold:
     step: Fraction  # of the lattice
     unit: Unit
     any_length: ClassVar[bool] = True  # a list of values may have any length
+    __repr__ = short_repr
 
     def __init__(
         self,

@@ -121,6 +121,9 @@ class ReusableHoldout:
         self._noisy_threshold: NoisyThreshold = self.watch.start()
         self._lock = Lock()
 
+    def __repr__(self) -> str:
+        return f"ReusableHoldout(budget={self.budget}, left={self.left}, guarantee={str(self.guarantee)!r})"
+
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to the rows of the holdout, for all questions together."""

@@ -18,6 +18,7 @@ from dither.arguments import argument_errors
 from dither.errors import GuaranteeError
 from dither.numeric.balls import ends, precision
 from dither.numeric.number import Number
+from dither.numeric.representation import short_repr
 from dither.numeric.search import first_integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.records import stored_fraction
@@ -55,6 +56,7 @@ class Spent:
 
     budget: Filter
     totals: Totals
+    __repr__ = short_repr
 
 
 @argument_errors

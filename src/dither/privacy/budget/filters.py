@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from dither.arguments import argument_errors
 from dither.numeric.number import Number
+from dither.numeric.representation import short_repr
 from dither.privacy.budget.filter_state import ZERO, Filter, Spent, Totals, fullest, part_of, part_used, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, gdp, zcdp
 from dither.privacy.guarantee.gaussian import Gdp
@@ -42,6 +43,7 @@ class SumFilter(Filter):
     epsilon: Number
     delta: Fraction
     unit: Unit
+    __repr__ = short_repr
 
     @property
     def ceiling(self) -> Guarantee:
@@ -104,6 +106,7 @@ class ZcdpFilter(Filter):
     delta: Fraction
     unit: Unit
     classical: bool = False  # type: ignore[misc]  # of each filter of this kind
+    __repr__ = short_repr
 
     @property
     def ceiling(self) -> Guarantee:
@@ -162,6 +165,7 @@ class GaussianFilter(Filter):
     kind: ClassVar[str] = "gaussian"
     mu2: Fraction
     unit: Unit
+    __repr__ = short_repr
 
     @property
     def ceiling(self) -> Guarantee:
@@ -224,6 +228,7 @@ class ApproxFilter(Filter):
     rho: Fraction  # converts to (epsilon, delta - delta_events)
     unit: Unit
     classical: bool = False  # type: ignore[misc]  # of each filter of this kind
+    __repr__ = short_repr
 
     @property
     def ceiling(self) -> Guarantee:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from dither.arguments import argument_errors
 from dither.numeric.number import Number
+from dither.numeric.representation import short_repr
 from dither.privacy.budget.filter_state import ZERO, Caps, Filter, Spent, Totals, part_of, ratio, room_text
 from dither.privacy.guarantee.definitions import approx, renyi
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -76,6 +77,7 @@ class RenyiFilter(OrderFilter):
     kind: ClassVar[str] = "renyi"
     caps: Caps
     unit: Unit
+    __repr__ = short_repr
 
     @property
     def ceiling(self) -> Guarantee:
@@ -115,6 +117,7 @@ class SomeOrderFilter(OrderFilter):
     delta: Fraction
     caps: Caps
     unit: Unit
+    __repr__ = short_repr
 
     @property
     def ceiling(self) -> Guarantee:

@@ -23,6 +23,7 @@ from dither.arguments import argument_errors
 from dither.errors import ArgumentError, GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify
 from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.bounded_range import BoundedRange
 from dither.privacy.guarantee.by_loss import ByLoss
@@ -243,6 +244,9 @@ class Guarantee(Operands):
         return total
 
     # -- writing -----------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return cut(f"Guarantee({str(self)!r})", LONGEST_LINE)
 
     def __str__(self) -> str:
         return f"{' + '.join(part.describe() for part in self.parts)} ({self.unit})"

@@ -19,6 +19,7 @@ from typing import SupportsIndex
 from dither.arguments import argument_errors
 from dither.errors import ArgumentError, GuaranteeError, NumberError, UnitError
 from dither.numeric.number import Enclosure, Number, NumberLike, exact, integer, rational
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import discrete_laplace
 from dither.privacy.loss.pairs.finite import FinitePair
@@ -247,6 +248,9 @@ class Loss(Operands):
             raise UnitError("unit", unit.value, why, "pairs that are their own reverse, or an add/remove unit")
 
     # -- writing -----------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return cut(f"Loss({str(self)!r})", LONGEST_LINE)
 
     def __str__(self) -> str:
         texts = [pair.describe() if count == 1 else f"{count} x ({pair.describe()})" for pair, count in self.terms]

@@ -12,20 +12,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
+from dither.chart import Chart
 from dither.errors import DataError
 from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.query.answers.chart import chart
 from dither.query.answers.difference import Difference, difference
-from dither.query.answers.interval_table import shown_keys, with_intervals
+from dither.query.answers.interval_table import with_intervals
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
-from dither.query.answers.svg_chart import svg_chart
-from dither.query.answers.table import html_table, page, table_text, wrapped
+from dither.query.answers.svg_chart import chart_title, svg_chart
+from dither.query.answers.table import html_table, page, table_text
+from dither.terminal import Explanation, wrapped
 
 if TYPE_CHECKING:
-    import altair
     import pandas
     import polars
     import pyarrow
@@ -61,7 +61,7 @@ class Answer:
 
     Raises:
         DataError: there is no column of that name, or `scalar` or `plot` need another shape, or `from_json` another text.
-        MissingExtraError: pandas, polars or altair is not installed.
+        MissingExtraError: pandas or polars is not installed.
 
     Example:
         >>> import tempfile, pyarrow, dither
@@ -157,20 +157,14 @@ class Answer:
 
     # -- to look at --------------------------------------------------------------------------------------------
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released, what the error bars hold and what they do not."""
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
-        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
+        return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
-    def plot(self, name: str | None = None) -> altair.LayerChart:
-        """A chart of the aggregate `name`, or of the first, with its error bars; save it with .save('answer.svg').
-
-        It needs `dither[plot]`.
-        """
-        names = self._with_intervals
-        if not names:
-            raise DataError("answer", ", ".join(self.columns), "no column of it has error bars", "answer.rows()")
-        return chart(self.rows(), shown_keys(self), names, name, self.confidence)
+    def plot(self, name: str | None = None) -> Chart:
+        """The chart that `svg` draws, as an object: a notebook shows it without a network; .save('answer.svg') writes it."""
+        return Chart(chart_title(self, name), self.svg(name))
 
     def svg(self, name: str | None = None, *, alone: bool = True) -> str:
         """A chart as SVG text, drawn without a library: an estimate a group, each with its interval as a whisker.
@@ -231,8 +225,14 @@ class Answer:
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        parts = [wrapped(self.says), table_text(self.columns, self.keys, self.heads), wrapped(self.caption)]
+        parts = [
+            wrapped(self.says),
+            table_text(self.columns, self.keys, self.heads, self._with_intervals),
+            wrapped(self.caption),
+        ]
         return "\n".join(part for part in parts if part)
+
+    __repr__ = __str__
 
     @property
     def heads(self) -> dict[str, str]:
@@ -247,7 +247,7 @@ class Answer:
         return self._html(f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}")
 
     def _html(self, note: str) -> str:
-        return html_table(self.columns, self._with_intervals, note, self.heads)
+        return html_table(self.columns, self.keys, self._with_intervals, note, self.heads)
 
     def to_html(self) -> str:
         """A page that stands by itself: the table with its error bars, a chart of it, and what the numbers mean."""

@@ -15,6 +15,7 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.free_answer import FreeAnswer
 from dither.query.answers.record import check_record, read_version, refused
 from dither.query.answers.table import page
+from dither.terminal import Explanation, wrapped
 
 VERSION = 1
 
@@ -66,14 +67,17 @@ class BatchAnswer:
     def __getitem__(self, place: int) -> Answer:
         return self.answers[place if isinstance(place, slice) else integer(place, name="place of an answer")]
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What was released for all questions, at which price, and what the numbers mean."""
         paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
-        return f"{self.explained}\nReceipt    {self.receipt.name}: {paid}"
+        return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
     def __str__(self) -> str:
-        told = [f"{' '.join(answer.sql.split())}\n{answer}" for answer in self.answers]
+        told = [f"{wrapped(' '.join(answer.sql.split()))}\n{answer}" for answer in self.answers]
         return "\n\n".join(told)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return "".join(answer._repr_html_() for answer in self.answers)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import NamedTuple
 
 from dither.query.answers.derived.errors import errors_of
@@ -11,7 +13,7 @@ from dither.query.plan.text import number
 from dither.query.pricing.ask import NoiseKind, Terms
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho, rho_in
-from dither.table import table
+from dither.terminal import fitted_table, wrapped
 
 NO_PRICE: Terms = {"epsilon": None, "rho": None, "guarantee": None, "error": None}
 
@@ -24,26 +26,69 @@ class Column(NamedTuple):
     beside: str = ""
 
 
-def compare(columns: Sequence[Column]) -> str:
+@dataclass(frozen=True)
+class Comparison:
+    """Quotes side by side; `Quote.compare` makes it. Printed, it is a table.
+
+    Args:
+        questions: the SQL of each quote.
+        facts: by its name, each fact of all quotes as text.
+        refused: kinds of noise that the question cannot have, and why.
+    """
+
+    questions: tuple[str, ...]
+    facts: dict[str, tuple[str, ...]]
+    refused: tuple[str, ...] = ()
+
+    def rows(self) -> list[dict[str, str]]:
+        """One row for each quote: its question, price, share of the budget, errors and the rest."""
+        return [
+            {"question": question} | {name: told[at] for name, told in self.facts.items()}
+            for at, question in enumerate(self.questions)
+        ]
+
+    def _asked(self) -> list[str]:
+        several = [f"{at}: {text}" for at, text in enumerate(self.questions, 1)]
+        return several if len(set(self.questions)) > 1 else [f"All ask {self.questions[0]}"]
+
+    def __str__(self) -> str:
+        head = ["", *(str(at) for at in range(1, len(self.questions) + 1))]
+        cells = [head, *([name, *row] for name, row in self.facts.items())]
+        lines = fitted_table(cells, left=range(len(head)))
+        return "\n".join([*map(wrapped, self._asked()), *lines, *map(wrapped, self.refused)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        def row(tag: str, cells: Sequence[str]) -> str:
+            return "<tr>" + "".join(f'<{tag} align="left">{escape(cell)}</{tag}>' for cell in cells) + "</tr>"
+
+        head = row("th", ["", *(str(at) for at in range(1, len(self.questions) + 1))])
+        body = "".join(row("td", [name, *told]) for name, told in self.facts.items())
+        asked, refused = ("<br>".join(map(escape, lines)) for lines in (self._asked(), self.refused))
+        return f"<p>{asked}</p><table><thead>{head}</thead><tbody>{body}</tbody></table>" + f"<p>{refused}</p>" * bool(
+            refused
+        )
+
+
+def compare(columns: Sequence[Column], refused: Sequence[str] = ()) -> Comparison:
     """A table with a column for each offer."""
     quotes = [column.offer for column in columns]
     names = list(dict.fromkeys(name for quote in quotes for name in errors_of(quote)))
     asked = [" ".join(quote.sql.split()) for quote in quotes]
-    beside = {"beside the first": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
+    beside = {"beside 1": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
     rows: dict[str, list[str]] = {
         "noise": [noise_of(quote) for quote in quotes],
         **beside,
-        "price": [quote.price for quote in quotes],
-        "of the whole budget": [share_of(quote) for quote in quotes],
-        "such questions left": [number(column.left) for column in columns],
+        "price": [quote.price.removesuffix(f" ({quote.guarantee.unit})") for quote in quotes],
+        "of the budget": [share_of(quote) for quote in quotes],
+        "questions left": [number(column.left) for column in columns],
         **{f"error of {name}": [_error(quote, name) for quote in quotes] for name in names},
-        "with probability": [f"{float(quote.confidence * 100):.4g}%" for quote in quotes],
-        "a person counts by": [quote.bounding.way for quote in quotes],
+        "probability": [f"{float(quote.confidence * 100):.4g}%" for quote in quotes],
+        "bounded by": [quote.bounding.way for quote in quotes],
     }
-    lines = [f"{at}: {text}" for at, text in enumerate(asked, 1)] if len(set(asked)) > 1 else [f"All ask {asked[0]}"]
-    head = ["", *(str(at) for at in range(1, len(quotes) + 1))]
-    cells = [head, *([name, *row] for name, row in rows.items())]
-    return "\n".join([*lines, *table(cells, left=range(len(head)))])
+    return Comparison(tuple(asked), {name: tuple(row) for name, row in rows.items()}, tuple(refused))
 
 
 def noise_of(offer: Offer) -> str:

@@ -25,12 +25,13 @@ from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.difference_chart import Pair, difference_chart
 from dither.query.answers.interval_table import SELECTED, IntervalTable, key_rows, percent, shown_keys, with_intervals
+from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
-from dither.query.answers.table import MOST_ROWS, wrapped
+from dither.query.answers.table import MOST_ROWS
 from dither.query.plan.text import number
 from dither.svg.ticks import real
-from dither.table import table
+from dither.terminal import fitted_table, wrapped
 
 TRUE = {"truth", "of released numbers"}
 NUMBERS = {"whole", "number"}
@@ -101,15 +102,28 @@ class Difference:
             [pair for pair in self._pairs if pair.column in shown], self.keys, shown, self._notes, alone=alone
         )
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         several = ["column"] if len(self.columns) > 1 else []
         head = [*map(number, self.keys), *several, "a", "b", "a - b", "low", "high"]
+        shown = self._rows[:MOST_ROWS]
+        decimals = {
+            name: decimals_of(*([row[end] for row in shown if row["column"] == name] for end in ("low", "high")))
+            for name in self.columns
+        }
         cells = [
-            [*map(number, row["key"].values()), *([number(row["column"])] if several else []), *_cells(row)]
-            for row in self._rows[:MOST_ROWS]
+            [
+                *map(number, row["key"].values()),
+                *([number(row["column"])] if several else []),
+                *_cells(row, decimals[row["column"]]),
+            ]
+            for row in shown
         ]
         more = [f"... and {len(self._rows) - MOST_ROWS:,} rows more"] if len(self._rows) > MOST_ROWS else []
-        lines = table([head, *cells], left=range(len(self.keys) + len(several)), rule=1)
+        keys = len(self.keys) + len(several)
+        lines = fitted_table([head, *cells], left=range(keys), rule=1, keys=keys)
         return "\n".join([*lines, *more, wrapped(self.words)])
 
 
@@ -252,6 +266,6 @@ def _not_compared(first: Compared, second: Compared, names: Sequence[str], only:
     return lines
 
 
-def _cells(row: DifferenceRow) -> list[str]:
-    found = (row["a"], row["b"], row["difference"], row["low"], row["high"])
-    return ["" if cell is None else number(cell) for cell in found]
+def _cells(row: DifferenceRow, decimals: int | None) -> list[str]:
+    middle = [number_text(cell, decimals) for cell in (row["a"], row["b"], row["difference"])]
+    return [cell or "" for cell in (*middle, low_text(row["low"], decimals), high_text(row["high"], decimals))]

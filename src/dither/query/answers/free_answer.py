@@ -12,6 +12,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
+from dither.terminal import Explanation
 
 VERSION = 1
 FREE = "free: nothing private is read"
@@ -80,9 +81,9 @@ class FreeAnswer(Answer):
         """What it cost."""
         return FREE
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What the rows are."""
-        return self.explained
+        return Explanation(self.explained)
 
     def _repr_html_(self) -> str:
         return self._html(f"{self.says}\n{FREE}")

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from dither.errors import DataError
+from dither.numeric.representation import short_repr
 
 VERSION = 1
 
@@ -27,6 +28,7 @@ class Released:
     parts: tuple[Any, ...] = ()  # what each other statistic released
     limits: list[list[int]] | None = None  # the histograms by which limits were found
     constants: tuple[tuple[str | None, Released], ...] = ()  # of scalar subqueries: the decimal that was taken, and of what
+    __repr__ = short_repr
 
     @property
     def statistics(self) -> tuple[Any, ...]:

@@ -37,12 +37,7 @@ NAME = 300.0  # the width of a name inside a sentence
 
 def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
     """A panel for each aggregate that has intervals, or for one of them; rows in the order of the answer."""
-    names = with_intervals(table)
-    if not names:
-        raise DataError("answer", ", ".join(table.columns), "no column of it has error bars", "answer.rows()")
-    if name is not None and name not in names:
-        raise DataError("name", name, "it is no aggregate with error bars of the answer", ", ".join(names))
-    chosen = names if name is None else [name]
+    chosen = _chosen(table, name)
     shown, keys, by = chosen[:MOST_PANELS], key_rows(table, MOST_POINTS), shown_keys(table)
     at = places(keys, [table.kinds.get(key, "text") for key in by])
     most = MOST_ROWS if at is None else MOST_POINTS
@@ -65,6 +60,20 @@ def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
         panels, notes = [], ["no groups"]
     told = " ".join(_told(table, one) for one in shown) or "no groups"
     return draw_picture(_title(table, shown), told, panels, notes, alone=alone)
+
+
+def _chosen(table: IntervalTable, name: str | None) -> list[str]:
+    names = with_intervals(table)
+    if not names:
+        raise DataError("answer", ", ".join(table.columns), "no column of it has error bars", "answer.rows()")
+    if name is not None and name not in names:
+        raise DataError("name", name, "it is no aggregate with error bars of the answer", ", ".join(names))
+    return names if name is None else [name]
+
+
+def chart_title(table: IntervalTable, name: str | None) -> str:
+    """What a chart shows, in a line."""
+    return _title(table, _chosen(table, name)[:MOST_PANELS])
 
 
 def mark_of(cells: Sequence[Any], group: str, series: str = "") -> Mark:

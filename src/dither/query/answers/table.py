@@ -3,50 +3,76 @@
 from __future__ import annotations
 
 import html as escape
-import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.plan.text import number
-from dither.svg.theme import LIGHT
-from dither.table import table
+from dither.svg.element import element
+from dither.svg.theme import STYLE as COLOURS
+from dither.terminal import fitted_table, wrapped
 
 MOST_ROWS = 50
-WIDTH = 80  # of what stands above and below a table
+PAGE = 100  # columns of text on a page
+BAR, EDGE = 120.0, 10.0  # how wide an interval is drawn, and the room beside it, so that no dot is cut
 
 
-def table_text(columns: Mapping[str, Sequence[Any]], keys: Collection[str], heads: Mapping[str, str]) -> str:
-    """A plain table; keys on the left, numbers on the right; below each name, what the number says."""
+def table_text(
+    columns: Mapping[str, Sequence[Any]], keys: Collection[str], heads: Mapping[str, str], aggregates: Collection[str]
+) -> str:
+    """A plain table, no wider than the terminal; keys on the left, numbers on the right; below each name, what it says."""
+    texts = cell_texts(columns, aggregates)
     below = [[heads.get(name, "")] if heads else [] for name in columns]
-    shown = [
-        [name, *head, *map(number, column[:MOST_ROWS])] for (name, column), head in zip(columns.items(), below, strict=True)
-    ]
-    left = {at for at, name in enumerate(columns) if name in keys}
-    return "\n".join([*table(list(zip(*shown, strict=True)), left=left, rule=2 if heads else 1), *_more(columns)])
+    shown = [[number(name), *head, *texts[name]] for name, head in zip(columns, below, strict=True)]
+    names = list(columns)
+    first = next((at for at, name in enumerate(names) if name not in keys), len(names))
+    together = [names.index(_owner(name, aggregates)) for name in names]
+    left = {at for at, name in enumerate(names) if name in keys}
+    rows = list(zip(*shown, strict=True))
+    lines = fitted_table(rows, left=left, rule=2 if heads else 1, keys=first, together=together)
+    return "\n".join([*lines, *_more(columns)])
 
 
-def wrapped(text: str) -> str:
-    """The lines of a text, each no wider than a terminal is at least; words that are longer stay whole."""
-    options: dict[str, Any] = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
-    return "\n".join("\n".join(textwrap.wrap(line, WIDTH, **options)) for line in text.splitlines())
+def cell_texts(columns: Mapping[str, Sequence[Any]], aggregates: Collection[str]) -> dict[str, list[str]]:
+    """The cells of the first rows as texts: numbers with as many decimals as their intervals are worth, ends outwards."""
+    texts = {name: [number(cell) for cell in column[:MOST_ROWS]] for name, column in columns.items()}
+    for name in aggregates:
+        if {name, f"{name}_low", f"{name}_high"} <= columns.keys():
+            lows, highs = (columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high"))
+            decimals = decimals_of(lows, highs)
+            for end, text in (("", number_text), ("_low", low_text), ("_high", high_text)):
+                cells = columns[f"{name}{end}"][:MOST_ROWS]
+                texts[f"{name}{end}"] = [number(cell) if cell is None else str(text(cell, decimals)) for cell in cells]
+    return texts
 
 
-def html_table(columns: Mapping[str, Sequence[Any]], aggregates: Sequence[str], note: str, says: Mapping[str, str]) -> str:
-    """A table with a bar for each interval."""
-    ends = {name: _range(columns, name) for name in aggregates}
-    heads = "".join(f"<th>{escape.escape(name)}{_small(says.get(name, ''))}</th>" for name in columns)
-    bars = "".join(f"<th>{escape.escape(name)}</th>" for name in aggregates)
+def _owner(name: str, aggregates: Collection[str]) -> str:
+    """The column to which an end belongs; any other is its own."""
+    return next((name.removesuffix(end) for end in ("_low", "_high") if name.removesuffix(end) in aggregates), name)
+
+
+def html_table(
+    columns: Mapping[str, Sequence[Any]],
+    keys: Collection[str],
+    aggregates: Sequence[str],
+    note: str,
+    says: Mapping[str, str],
+) -> str:
+    """A table with a bar for each interval. It takes its colours from the page, light or dark."""
+    ends, texts = {name: _range(columns, name) for name in aggregates}, cell_texts(columns, aggregates)
+    side = {name: ' align="left"' if name in keys else ' align="right"' for name in columns}
+    heads = "".join(f"<th{side[name]}>{escape.escape(number(name))}{_small(says.get(name, ''))}</th>" for name in columns)
+    bars = "".join(f'<th align="left">{escape.escape(number(name))}{_small("its interval")}</th>' for name in aggregates)
     body = []
-    for values in list(zip(*columns.values(), strict=True))[:MOST_ROWS]:
+    for at, values in enumerate(list(zip(*columns.values(), strict=True))[:MOST_ROWS]):
         row = dict(zip(columns, values, strict=True))
-        cells = "".join(f"<td>{escape.escape(number(value))}</td>" for value in values)
+        cells = "".join(f"<td{side[name]}>{escape.escape(texts[name][at])}</td>" for name in columns)
         drawn = "".join(f"<td>{_bar(row, name, *ends[name])}</td>" for name in aggregates)
         body.append(f"<tr>{cells}{drawn}</tr>")
     more = "".join(f"<p>{line}</p>" for line in _more(columns))
-    caption, _, receipt = escape.escape(note).rpartition("\n")
     return (
         f"<table><thead><tr>{heads}{bars}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}"
-        f"<p>{caption}<br>{receipt}</p>"
+        f"<p>{'<br>'.join(escape.escape(note).splitlines())}</p>"
     )
 
 
@@ -60,22 +86,26 @@ def _more(columns: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 STYLE = (
-    "body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em }"
-    " table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ccc }"
-    " th:first-child, td:first-child { text-align: left } pre { white-space: pre-wrap; color: #444 }"
-    f" .chart {{ display: block; max-width: 100%; height: auto }} {LIGHT}"
+    ":root { color-scheme: light dark }"
+    " body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em }"
+    " table { border-collapse: collapse } th, td { padding: .2em .8em; border-bottom: 1px solid #8888 }"
+    " pre { white-space: pre-wrap; font-family: monospace }"
+    f" .chart {{ display: block; max-width: 100%; height: auto }} {COLOURS}"
 )
 
 
 def page(body: str, told: str) -> str:
     """A page that stands by itself: a table, and below it what the numbers mean."""
     head = f'<meta charset="utf-8"><title>dither</title><style>{STYLE}</style>'
-    return f"<!doctype html><html><head>{head}</head><body>{body}{preformatted(told)}</body></html>"
+    return (
+        f"<!doctype html><html><head>{head}</head><body>{body}<pre>{escape.escape(wrapped(told, PAGE))}</pre></body></html>"
+    )
 
 
 def preformatted(text: str) -> str:
-    """Text as it is, in HTML: spaces and line breaks stay."""
-    return f"<pre>{escape.escape(text)}</pre>"
+    """Text as it is, for a notebook: spaces and line breaks stay, and columns line up."""
+    style = "font-family: monospace; white-space: pre-wrap; text-align: left"
+    return f'<pre style="{style}">{escape.escape(wrapped(text, PAGE))}</pre>'
 
 
 def _range(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[float, float]:
@@ -85,12 +115,14 @@ def _range(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[float, floa
 
 
 def _bar(row: dict[str, Any], name: str, low: float, high: float) -> str:
-    """The interval as a line with a dot, 120 pixels wide."""
+    """The interval as a line with a dot, in the colour of the text around it."""
     if row[name] is None:
         return ""
     ends = ((low, "_low"), (low, ""), (high, "_high"))  # without an end the line goes as far as there is room
     first, middle, last = (
-        120 * (float(none if row[name + end] is None else row[name + end]) - low) / (high - low) for none, end in ends
+        EDGE + BAR * (float(none if row[name + end] is None else row[name + end]) / 2 - low / 2) / (high / 2 - low / 2)
+        for none, end in ends  # in halves: the whole may be more than a float holds
     )
-    line = f'<line x1="{first:.1f}" x2="{last:.1f}" y1="7" y2="7" stroke="#567" stroke-width="2"/>'
-    return f'<svg width="124" height="14">{line}<circle cx="{middle:.1f}" cy="7" r="3" fill="#246"/></svg>'
+    line = element("line", x1=first, x2=last, y1=7, y2=7, stroke="currentColor", stroke_width=2, stroke_opacity="0.5")
+    dot = element("circle", cx=middle, cy=7, r=3.5, fill="currentColor")
+    return element("svg", line, dot, width=round(BAR + 2 * EDGE), height=14)

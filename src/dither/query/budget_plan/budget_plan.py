@@ -18,10 +18,11 @@ from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
 from dither.numeric.search import halve_integers
 from dither.privacy.text import percent, percent_down
-from dither.query.answers.table import preformatted, wrapped
+from dither.query.answers.table import preformatted
 from dither.query.budget_plan.plan_line import PlanLine, Quoting, make_lines, used_after
 from dither.query.budget_plan.plan_table import plan_text
 from dither.query.budget_plan.planned_question import PlanLike, read_plan
+from dither.terminal import Explanation, wrapped
 
 GRAIN = 100  # factors of errors are multiples of 1/100
 LARGEST_FACTOR = 1024
@@ -139,7 +140,7 @@ class BudgetPlan:
             "would_fit": {"factor": None if self.factor is None else str(self.factor), "errors": fitting},
         }
 
-    def explain(self, *, details: bool = False) -> str:
+    def explain(self, *, details: bool = False) -> Explanation:
         """The plan in words: a line for each question, what all need, what is left and what would fit.
 
         With `details` also the price of each question, and what is left as the budget counts it.
@@ -162,7 +163,7 @@ class BudgetPlan:
             details=[one.details for one in self.remaining] if details else [],
         )
         outside = [wrapped(f"Outside {at}  {one.unprotected}") for at, one in enumerate(self.lines, 1) if one.unprotected]
-        return "\n".join([told, *outside])
+        return Explanation("\n".join([told, *outside]))
 
     @property
     def _probability(self) -> str:
@@ -171,7 +172,10 @@ class BudgetPlan:
         return f"{float(100 * found.pop()):.4g}%" if len(found) == 1 else ""
 
     def __str__(self) -> str:
-        return self.explain()
+        return str(self.explain())
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dither.query.answers.table import wrapped
 from dither.table import table
+from dither.terminal import wrapped
 
 LONGEST_QUESTION = 24
 LONGEST_ERROR = 18

@@ -19,6 +19,7 @@ from typing import Any
 
 from dither.arguments import argument_errors
 from dither.errors import DitherError, PolicyError
+from dither.numeric.representation import LONGEST_LINE, cut
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit
@@ -26,10 +27,12 @@ from dither.query.policy.chains import linked
 from dither.query.policy.column import Column
 from dither.query.policy.engine_facts import FACTS, EngineFacts, read_engine
 from dither.query.policy.fact import Fact
-from dither.query.policy.origin import CONSENT, check_consent, origin_words
+from dither.query.policy.origin import CONSENT, check_consent
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
+from dither.query.policy.table_words import limit_words, whose
 from dither.query.policy.toml_text import read_toml, toml_text
 from dither.query.policy.version import check_version
+from dither.terminal import Explanation
 
 VERSION = 1
 DRAFT = "a file such as policy.toml; dither policy init FILE drafts one for the data in FILE"
@@ -97,7 +100,13 @@ class Policy:
         """The table of that name, whatever its case; None if there is none."""
         return next((table for table in self.tables if table.name.lower() == name.lower()), None)
 
-    def explain(self) -> str:
+    def __repr__(self) -> str:
+        tables = ", ".join(table.name for table in self.tables) or "none"
+        return cut(
+            f"Policy({self.domain!r}, tables: {tables}, unit: {self.unit.value}, hash: {self.hash[:16]})", LONGEST_LINE
+        )
+
+    def explain(self) -> Explanation:
         """What is protected, and how, in a few lines."""
         lines = [f"Domain     {self.domain}: {self.unit.value}"]
         if self.made_up:
@@ -105,11 +114,11 @@ class Policy:
         if self.per_question is not None:
             lines.append(f"Limit      {self.per_question} for one question")
         for table in self.tables:
-            whose = "public" if table.public else "one row a person" if table.person is None else f"by {_whose(table)}"
-            lines.append(f"Table      {table.name}: {whose}{_limits(table)}")
+            who = "public" if table.public else "one row a person" if table.person is None else f"by {whose(table)}"
+            lines.append(f"Table      {table.name}: {who}{limit_words(table)}")
             lines += [f"             {column.describe()}" for column in table.columns]
             lines += [f"             {column}: not read, since it is stored as {stored}" for column, stored in table.unread]
-        return "\n".join(lines)
+        return Explanation("\n".join(lines))
 
     @cached_property
     def hash(self) -> str:
@@ -242,28 +251,6 @@ def _flag(stated: Fact, where: str, instead: str) -> bool:
     if not isinstance(stated, bool):
         raise PolicyError(where, stated, "it is neither true nor false", instead)
     return stated
-
-
-def _whose(table: Table) -> str:
-    """Whose rows they are."""
-    if table.owner is None:
-        return str(table.person)
-    equal = ", ".join(child if child == parent else f"{child} = {parent}" for child, parent in table.owner.on)
-    return f"the owner of its {table.owner.through} ({equal})"
-
-
-def _limits(table: Table) -> str:
-    """How much of a person counts, and which of it nobody can exceed."""
-    if table.person is None:
-        return f", hard limits{origin_words(table.known_from)}" if table.known_from else ""
-    told = f", {table.max_groups} groups of {table.max_rows_per_group} rows"
-    if table.max_rows is not None:
-        told = f", {table.max_rows} rows in all" + ("" if table.max_groups == table.max_rows else told)
-    if table.auto:
-        told = f", limits found privately for each question, within {table.most_rows} rows"
-    told += "".join(f", {name} of {float(most):,.12g} in all" for name, most in table.max_sum)
-    told += f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else ""
-    return told + origin_words(table.known_from)
 
 
 def _plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ from dither.query.policy.column import Type
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, Schema, unique
 from dither.query.sources.source import Source
-from dither.query.sources.spark_session import SparkSessionLike, own_session
+from dither.query.sources.spark_session import SparkSessionLike, session_beside
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -73,7 +73,8 @@ class SparkSource(Source):
         """Its rows as a frame; none is read. `session` is ours."""
 
     def schema(self, table: str) -> Schema:
-        return self.looked_up(own_session(self.session))
+        with session_beside(self.session) as session:
+            return self.looked_up(session)
 
     def looked_up(self, session: SparkSession, view: str | None = None) -> Schema:
         """The schema of its rows, which are a view of our session afterwards, if that is named. No row is read.

@@ -1,11 +1,9 @@
-"""A real Spark for the tests of this folder: one session, on this machine alone."""
+"""A real Spark for the tests of this folder: one driver, on this machine alone, by its session and by Spark Connect."""
 
 from __future__ import annotations
 
 import itertools
-import shutil
 import signal
-import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,27 +13,19 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from tests.query.engines.spark.sessions import local_session
+from tests.query.engines.spark.java import missing
+from tests.query.engines.spark.sessions import connect_service, connect_session, local_session
 
-PACKAGE, JAVA = "Spark is not run: no pyspark", "Spark is not run: no Java 17"
-
-
-def has_java() -> bool:
-    """Whether there is a Java of version 17 or later."""
-    found = shutil.which("java")
-    if found is None:
-        return False
-    told = subprocess.run([found, "-version"], check=False, capture_output=True, text=True).stderr
-    version = told.partition('version "')[2].partition(".")[0].partition('"')[0]
-    return version.isdecimal() and int(version) >= 17
+Load = Callable[[str, pyarrow.Table], Any]
 
 
 @pytest.fixture(scope="session")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The session of an owner."""
-    pytest.importorskip("pyspark", reason=PACKAGE)
-    if not has_java():
-        pytest.skip(JAVA)
+    pytest.importorskip("pyspark", reason="Spark is not run: no pyspark")
+    why = missing()
+    if why is not None:
+        pytest.skip(why)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PySpark's own: of versions of pandas, and of sockets
         found = local_session(tmp_path_factory.mktemp("warehouse"))
@@ -44,11 +34,27 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def load(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, pyarrow.Table], Any]:
+def remote(session: Any) -> Iterator[Any]:
+    """The session of an owner by Spark Connect."""
+    pytest.importorskip("grpc", reason="Spark Connect is not run: no grpcio")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = connect_session(connect_service(session).localPort())
+        yield found
+        found.stop()
+
+
+@pytest.fixture(scope="session")
+def load(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Load:
     """Makes files of a table, and gives their source."""
+    return loader(session, tmp_path_factory.mktemp("rows"))
+
+
+def loader(session: Any, folder: Path) -> Load:
+    """The same, for any session."""
     from dither.query.sources.spark_table import SparkParquet
 
-    folder, numbers = tmp_path_factory.mktemp("rows"), itertools.count()
+    numbers = itertools.count()
 
     def made(name: str, table: pyarrow.Table) -> SparkParquet:
         path = Path(folder / f"{name}-{next(numbers)}.parquet")

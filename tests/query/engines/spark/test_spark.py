@@ -223,9 +223,6 @@ def test_sessions_with_other_settings_are_refused():
     for version in ("3.5.9", "4.9.0", "5.0.0"):
         with pytest.raises(DataError, match=CERTIFIED[0]):
             own_session(Session(version=version))
-    remote = type("SparkSession", (Session,), {"__module__": "pyspark.sql.connect.session"})
-    with pytest.raises(DataError, match="Spark Connect"):
-        own_session(remote())
     with pytest.raises(DataError, match="no new session"):
         own_session(object())
     with pytest.raises(DataError, match="cannot be read"):
@@ -318,11 +315,6 @@ def test_ctrl_c_stops_the_job(session, files, tmp_path):
 
 
 # -- hostile files ----------------------------------------------------------------------------------------------------------
-
-
-def rows_of(session, path, sql, table, **facts):
-    """What the engine gives for a SELECT of totals: by a question."""
-    return
 
 
 @pytest.mark.parametrize("kind", ["frame", "cached frame", "files"])

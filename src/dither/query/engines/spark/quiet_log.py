@@ -1,8 +1,9 @@
 """What Spark's Python side would log of an error, dropped where rows are read: the text may hold cells.
 
 PySpark writes the text of each error that it makes to a logger of its own, before anybody can catch it, and the library that
-talks to Java writes all that it says and hears, where its level is DEBUG. A filter on these loggers drops what comes from
-threads that read rows for a release; all else is logged as before.
+talks to Java writes all that it says and hears, where its level is DEBUG. So does the client of Spark Connect. A filter on
+these loggers drops what comes from threads that read rows for a release; all else is logged as before. (From other threads
+the client tells that the server could not be told to forget a result: by the name of an operation, without cells.)
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from contextlib import contextmanager
 
 from dither.extras import needs
 
-LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-TALK = ("py4j", "py4j.clientserver", "py4j.java_gateway")
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+TALK = (
+    *("py4j", "py4j.clientserver", "py4j.java_gateway"),
+    *("grpc", "grpc._channel", "grpc._common", "grpc._plugin_wrapping", "grpc._cython.cygrpc"),
+)
 _reading: set[int] = set()  # threads
 
 

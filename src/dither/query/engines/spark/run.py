@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from dither.errors import DataError, QuestionError
 from dither.query.engines.engine import Keep, Progress, Run
 from dither.query.engines.interruptible import interruptible
 from dither.query.engines.key_lists import KeyLists
-from dither.query.engines.spark.jobs import Jobs
+from dither.query.engines.spark.jobs import jobs_of
 from dither.query.engines.spark.key_views import KeyViews
 from dither.query.engines.spark.quiet_log import quiet
 from dither.query.engines.spark.read_table import is_long, read_column, read_sql
@@ -34,7 +34,7 @@ from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Schema
 from dither.query.sources.source import Source
-from dither.query.sources.spark_session import own_session
+from dither.query.sources.spark_session import session_beside
 from dither.query.sources.spark_table import SparkSource
 
 if TYPE_CHECKING:
@@ -102,12 +102,12 @@ class SparkEngine:
 
     def table(self, table: Table, source: Source) -> SparkTableSource:
         """A source as a table, looked up."""
-        return self._table(table, source, own_session(self._session))
+        return self.tables({table: source})[table.name]
 
-    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, SparkTableSource]:
         """Several sources as tables, by name."""
-        session = own_session(self._session)
-        return {table.name: self._table(table, source, session) for table, source in given.items()}
+        with session_beside(self._session) as session:
+            return {table.name: self._table(table, source, session) for table, source in given.items()}
 
     def _table(self, table: Table, source: Source, session: SparkSession) -> SparkTableSource:
         assert isinstance(source, SparkSource)
@@ -129,12 +129,13 @@ class SparkEngine:
         new = [sql for one in selects if (sql := with_tables(SPARK, heads, one)) not in self._rehearsed]
         if not new:
             return
-        session = own_session(self._session)
         try:
-            with quiet():
+            with session_beside(self._session) as session, quiet():
                 KeyViews(session, lists).hand_over()
                 for sql in new:
                     session.sql(sql, args={"salt": 0}).toArrow()
+        except DataError:
+            raise
         except Exception as error:
             why = f"the engine cannot compute it, whatever the data is ({type(error).__name__})"
             raise QuestionError("question", "as it was asked", why, "smaller numbers, or a simpler question") from None
@@ -145,16 +146,17 @@ class SparkEngine:
     @contextmanager
     def opened(self, sources: Sequence[SparkTableSource], threads: int | None = None) -> Iterator[SparkOpened]:
         """A session in which the tables are what they were when they were checked. No row is read."""
-        session = own_session(self._session)
-        for source in sources:
-            found = source.source.looked_up(session, source.view)
-            if any(found.get(column) != held for column, held in source.schema.items()):
-                raise DataError("source", source.source.called, "it was changed just now", "asking again")
-        try:
-            yield SparkOpened(session)
-        finally:
+        with session_beside(self._session) as session:
             for source in sources:
-                session.catalog.dropTempView(source.view)
+                found = source.source.looked_up(session, source.view)
+                if any(found.get(column) != held for column, held in source.schema.items()):
+                    raise DataError("source", source.source.called, "it was changed just now", "asking again")
+            try:
+                yield SparkOpened(session)
+            finally:
+                for source in sources:
+                    with quiet(), suppress(Exception):  # a session that is lost has none; what it says is not passed on
+                        session.catalog.dropTempView(source.view)
 
     @contextmanager
     def reading(self, sources: Sequence[SparkTableSource], *, threads: int | None = None) -> Iterator[Run]:
@@ -171,7 +173,7 @@ class SparkOpened:
 
     def read(self, progress: Progress | None = None, salt: int = 0, lists: KeyLists | None = None) -> Run:
         """SELECTs can run. What they raise may tell of rows: not to be passed on."""
-        session, views, jobs = self._session, KeyViews(self._session, lists), Jobs(self._session)
+        session, views, jobs = self._session, KeyViews(self._session, lists), jobs_of(self._session)
         signed = salt - 2**64 if salt >= 2**63 else salt
 
         def work(sql: str, keep: Keep) -> list[tuple[Any, ...]]:

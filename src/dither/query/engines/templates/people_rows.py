@@ -44,8 +44,8 @@ class Shape:
 def rows_of_people(shape: Shape, relation: str, texts: frozenset[str]) -> str:
     """Rows of a person, meeting the condition; a key that is not declared is NULL.
 
-    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
-    numbers leave the engine (`_declared`).
+    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, which do not leave
+    the engine (`_declared` of `templates/totals.py`).
     """
     words, question, alone = shape.words, shape.question, isinstance(shape.bounding, EachRow)
     spell = [

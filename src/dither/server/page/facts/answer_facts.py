@@ -16,12 +16,12 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import beyond_words
 from dither.query.answers.free_answer import FreeAnswer
+from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.plan.text import number
 from dither.query.statistics.people_beyond import Beyond
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
 from dither.server.page.facts.answer_code import curl_code, is_stored, python_code, sql_code
-from dither.server.page.facts.number_texts import decimals_of, high_text, low_text, number_text
 
 MOST_ROWS = 1000  # that a page shows; an export has all
 WIDTH = 120.0  # of a bar, in the units of its drawing

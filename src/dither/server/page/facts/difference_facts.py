@@ -9,10 +9,10 @@ from typing import Any, Literal
 from dither.errors import DataError
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.difference import Difference, DifferenceRow
+from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
 from dither.server.page.facts.answer_facts import MOST_ROWS, AnswerFacts, answer_facts, cell_text, percent_text
-from dither.server.page.facts.number_texts import decimals_of, high_text, low_text, number_text
 
 MOST_KEYS = 50  # of one answer alone that are listed
 Verdict = Literal["equal", "differ", "perhaps"]

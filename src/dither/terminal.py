@@ -1,0 +1,154 @@
+"""What a terminal shows: text and tables that are no wider than it is.
+
+The width is that of the terminal to which standard output goes. Where it goes elsewhere, to a file, a pipe or a notebook,
+lines have up to 80 columns, so that what is written there is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Collection, Iterator, Sequence
+
+from dither.svg.labels import distinct_labels, shortened
+from dither.table import cell_width, table
+
+WIDTH, NARROWEST = 80, 40
+LABEL = re.compile(r" *(?:[A-Z][a-z]+(?: [a-z]+)* {2,}|\d+\. )")  # what stands before a statement; its lines go on below it
+LEAST_KEY = 16  # columns of a key, at least
+
+
+class Explanation(str):
+    """Text for people, a statement a line. Shown or printed it is wrapped to the terminal; as a str its lines are whole."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return wrapped(self[:])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self[:], spec)  # inside another text it is a text like others
+
+
+def terminal_width() -> int:
+    """How many columns a line may have."""
+    try:
+        found = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+    except (AttributeError, OSError, ValueError):  # none, closed, or one that is no file
+        found = 0
+    return max(NARROWEST, found) if found else WIDTH
+
+
+def wrapped(text: str, width: int | None = None) -> str:
+    """The lines of a text, none wider than the terminal; what goes on stands below the statement that it belongs to.
+
+    Args:
+        text: lines as long as they are.
+        width: in columns; None for the terminal's.
+    """
+    wide = terminal_width() if width is None else width
+    return "\n".join(line for whole in text.splitlines() for line in _lines(whole, wide))
+
+
+def _lines(whole: str, width: int) -> Iterator[str]:
+    if cell_width(whole) <= width:
+        yield whole
+        return
+    label = LABEL.match(whole)
+    indent = len(label[0]) if label else len(whole) - len(whole.lstrip()) + 2
+    indent = min(indent, width // 2)
+    line = ""
+    for word in _words(whole, width - indent):
+        if line.strip() and cell_width(line + word.rstrip()) > width:
+            yield line.rstrip()
+            line = " " * indent
+        line += word
+    yield line.rstrip()
+
+
+def _words(whole: str, room: int) -> Iterator[str]:
+    """Words with the spaces around them; one that is wider than a line, in pieces."""
+    for word in re.findall(r"^\s*\S+\s*|\S+\s*", whole):
+        piece = ""
+        for sign in word:
+            if cell_width(piece + sign) > room and not sign.isspace() and piece.strip():
+                yield piece
+                piece = ""
+            piece += sign
+        yield piece
+
+
+def fitted_table(
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Collection[int] = (0,),
+    rule: int = 0,
+    keys: int = 1,
+    together: Sequence[int] = (),
+    width: int | None = None,
+) -> list[str]:
+    """A table no wider than the terminal: where its columns do not fit, they come in blocks, each with the keys again.
+
+    Args:
+        rows: cells as texts, all rows of one length.
+        left: columns to the left; others to the right.
+        rule: how many rows are the head.
+        keys: how many columns, from the first, each block has.
+        together: for each column, a number; neighbours that share it stay in one block if they fit.
+        width: in columns; None for the terminal's.
+    """
+    wide = terminal_width() if width is None else width
+    if not rows or _width_of([_widest(column) for column in zip(*rows, strict=True)]) <= wide:
+        return table(rows, left=left, rule=rule)
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    room = max(LEAST_KEY, (wide // 2 - 2 * (keys - 1)) // max(keys, 1))
+    columns = [_narrow(column, room if at < keys else wide, rule) for at, column in enumerate(columns)]
+    if keys and _width_of([_widest(column) for column in columns[:keys]]) > wide // 2:
+        keys = 0  # so many keys leave no room beside them: they are columns like others
+    beside = wide - (_width_of([_widest(column) for column in columns[:keys]]) + 2 if keys else 0)
+    columns[keys:] = [_narrow(column, beside, rule) for column in columns[keys:]]
+    lines: list[str] = []
+    for block in _blocks([_widest(column) for column in columns], keys, together, beside):
+        places = [*range(keys), *block]
+        cells = list(zip(*(columns[at] for at in places), strict=True))
+        lines += [""] if lines else []
+        lines += table(cells, left=[at for at, place in enumerate(places) if place in left], rule=rule)
+    return lines
+
+
+def _blocks(widths: Sequence[int], keys: int, together: Sequence[int], room: int) -> list[list[int]]:
+    """The places of columns, block by block: as many as fit, those that belong together not parted."""
+    groups: list[list[int]] = []
+    for at in range(keys, len(widths)):
+        joined = bool(groups) and at < len(together) and together[at] == together[groups[-1][-1]]
+        if joined and _width_of([widths[place] for place in [*groups[-1], at]]) <= room:
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    blocks: list[list[int]] = []
+    for group in groups:
+        if blocks and _width_of([widths[place] for place in [*blocks[-1], *group]]) <= room:
+            blocks[-1] += group
+        else:
+            blocks.append(list(group))
+    return blocks or [[]]
+
+
+def _narrow(column: Sequence[str], room: int, rule: int) -> list[str]:
+    """Cells no wider than there is room: cut in the middle, those that differ still do."""
+    if _widest(column) <= room:
+        return list(column)
+    heads = [shortened(cell, room, cell_width) for cell in column[:rule]]
+    return [*heads, *distinct_labels(column[rule:], room, cell_width)]
+
+
+def _widest(column: Sequence[str]) -> int:
+    return max(map(cell_width, column), default=0)
+
+
+def _width_of(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * max(0, len(widths) - 1)
