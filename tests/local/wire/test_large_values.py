@@ -13,7 +13,11 @@ from tests.local.wire import vectors
 from tests.local.wire.reference_client import Client, as_double
 
 LARGE = [2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, -(2**53), LARGEST_LABEL - 1, 1 - LARGEST_LABEL, LARGEST_EXACT, 0]
-DOMAINS = [LARGE, [(value, 1) for value in LARGE], [*map(str, LARGE[:3]), *LARGE[:3], (2**53, 2**53 + 1), (2**53 + 1, 2**53)]]
+DOMAINS = [
+    LARGE,
+    [(value, 1) for value in LARGE],
+    [*map(str, LARGE[:3]), *LARGE[:3], (2**53, 2**53 + 1), (2**53 + 1, 2**53)],
+]
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: str(domain[0]))

@@ -1,7 +1,7 @@
 """Test vectors for clients in any language: given the table and the random bytes, the bytes of a report.
 
-`python -m tests.local.wire.vectors` writes docs/wire-format-vectors.json anew. The random bytes are SHAKE-256 of a name; each
-case lists exactly the bytes that a client takes.
+`python -m tests.local.wire.vectors` writes docs/wire-format-vectors.json anew. The random bytes are SHAKE-256 of a name;
+each case lists exactly the bytes that a client takes.
 """
 
 from __future__ import annotations
@@ -65,8 +65,14 @@ def surveys() -> list[tuple[Any, list[list[Any]]]]:
         (HeavyHitters(epsilon=1, bits=20, seeds=64), [[0], [7], [2**20 - 1]]),
         (HeavyHitters(epsilon=1, bits=64, seeds=64), [["18446744073709551615"], ["9007199254740993"]]),
         (DirectEncoding([LARGE, LARGE - 1, str(LARGE), -LARGE, LARGE - 2], epsilon=2), labels(LARGE, LARGE - 1, str(LARGE))),
-        (HadamardResponse([(LARGE, 1), (LARGE - 1, 1), (1, LARGE)], epsilon=2), labels([LARGE, 1], [LARGE - 1, 1], [1, LARGE])),
-        (Longitudinal([LARGE - 1, LARGE], first="0.5", forever=2), [sum(labels(LARGE, LARGE - 1, LARGE), [])]),
+        (
+            HadamardResponse([(LARGE, 1), (LARGE - 1, 1), (1, LARGE)], epsilon=2),
+            labels([LARGE, 1], [LARGE - 1, 1], [1, LARGE]),
+        ),
+        (
+            Longitudinal([LARGE - 1, LARGE], first="0.5", forever=2),
+            [[spelled_label(value) for value in (LARGE, LARGE - 1, LARGE)]],
+        ),
     ]
 
 
