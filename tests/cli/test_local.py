@@ -32,6 +32,7 @@ def test_randomize_and_estimate(folder, survey):
     shown = dither("local", "estimate", "reports.parquet")
     assert "█" in shown
     assert "from 1000 reports" in shown
+    assert "around the raw estimate; frequencies by 'simplex', which may lie outside" in " ".join(shown.split())
     Path("reports-2.parquet").write_bytes(Path("reports.parquet").read_bytes())
     facts = json.loads(dither("local", "estimate", "reports*.parquet", "--json", "--confidence", "0.9999999"))
     assert facts["people"] == 2000
