@@ -19,6 +19,9 @@ from mkdocs.structure.files import File
 
 FRONTS = ["dither", "dither.channels", "dither.density", "dither.learn", "dither.local", "dither.noise", "dither.testing"]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:src|examples|tests|benchmarks|[A-Z])[^)#]*)\)")
+CELL = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
+NAME = re.compile(r"(?<=<code>)[A-Za-z_][\w./-]*(?=</code>)")
+WIDE = '<div class="wide" tabindex="0" role="group" aria-label="table">'
 TYPES = """\
 In signatures a `NumberLike` is what an exact number is read from: an integer, a float (at its printed decimal), a
 `Fraction`, a `Decimal`, a `Number`, or text such as `"0.5"`, `"1/3"` or `"ln(3)"`. A `RealLike` is the same without text: a
@@ -27,9 +30,31 @@ one of NumPy's.
 """
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Links that leave the docs, as the name of what they lead to."""
+def on_config(config: Any) -> Any:
+    """Nowhere to edit, no link to edit: where the sources are published is said by the variable DITHER_REPOSITORY."""
+    config.edit_uri = config.edit_uri if config.repo_url else ""
+    return config
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links that leave the docs, as the name of what they lead to. The home page has doors in the place of its contents."""
+    if page.file.src_uri == "index.md":
+        page.meta["hide"] = ["toc"]
     return OUTSIDE.sub(lambda found: f"{found[1]} (`{found[2]}`)" if found[1] != found[2] else f"`{found[2]}`", markdown)
+
+
+def on_page_content(content: str, page: Any, **_: Any) -> str:
+    """Tables scroll in a box of their own, also by keys; names in them may break behind a _, a / or a dot, and nowhere else.
+
+    A page without sections has no contents, and their place is its own: most such pages are one wide table.
+    """
+    if not any(top.children for top in page.toc):
+        page.meta["hide"] = ["toc"]
+    if not page.file.src_uri.startswith("api/"):
+        content = CELL.sub(
+            lambda cell: NAME.sub(lambda name: re.sub(r"([_/.]+)(?=\w)", r"\1<wbr>", name[0]), cell[0]), content
+        )
+    return content.replace("<table>", f"{WIDE}<table>").replace("</table>", "</table></div>")
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -3,7 +3,7 @@
 `python -m benchmarks tpch verdicts` says what becomes of TPC-H's queries, `python -m benchmarks clickbench` of ClickBench's;
 `--record` writes what was found into the file that the tests compare with.
 
-`--rows` is the number of rows of engines: `python -m benchmarks engines --rows 100000`.
+`--rows` is the number of rows of engines: `python -m benchmarks engines --rows 100000`. `--growth` is how their cost grows.
 `--scale` is the scale of TPC-H's tables, 1 unless it is said: `python -m benchmarks tpch --scale 0.1`.
 `python -m benchmarks learn` fits every task beside peers, 50 seeds each, on Adult 10: `--all` for 50, `--seeds N` for
 another number everywhere, `--task trees` for one task, `--without-peers` for ours alone.
@@ -31,6 +31,7 @@ def main() -> int:
     parser.add_argument("--soak", action="store_true", help="more of it")
     parser.add_argument("--scale", choices=SCALES, help="of TPC-H's tables; for tpch alone")
     parser.add_argument("--rows", type=int, help="how many; for engines alone")
+    parser.add_argument("--growth", action="store_true", help="with rows, people and groups; for engines alone")
     parser.add_argument("--seeds", type=int, help="how many; for learn alone")
     parser.add_argument("--all", action="store_true", help="all seeds on Adult too; for learn alone")
     parser.add_argument("--task", help="one of them; for learn alone")
@@ -48,8 +49,8 @@ def main() -> int:
         parser.error(f"--task is one of {', '.join(tasks)}")
     if asked.seeds is not None and asked.seeds < 2:
         parser.error("--seeds is 2 at least: one has no deviation")
-    if asked.rows is not None and asked.name != "engines":
-        parser.error("--rows is for engines alone")
+    if (asked.rows is not None or asked.growth) and asked.name != "engines":
+        parser.error("--rows and --growth are for engines alone")
     if asked.scale is not None and asked.name != "tpch":
         parser.error("--scale is for tpch alone")
     if asked.part is not None or asked.name == "clickbench":
@@ -57,7 +58,7 @@ def main() -> int:
             parser.error("verdicts are of tpch and clickbench")
         importlib.import_module(f"benchmarks.{VERDICTS[asked.name]}").main(again=asked.record)
         return 0
-    given = {"scale": asked.scale, "rows": asked.rows, **learned}
+    given = {"scale": asked.scale, "rows": asked.rows, "grows": asked.growth or None, **learned}
     options = {name: value for name, value in given.items() if value is not None}
     importlib.import_module(f"benchmarks.{asked.name}").main(soak=asked.soak, **options)
     return 0

@@ -33,6 +33,7 @@ BUDGETS = {
     "tests/server": 340,  # real processes, killed and started again; a browser
     "tests/svg": 10,
     "tests/testing": 60,
+    "tests/tools": 15,
     "tests/user_types": 40,
 }
 

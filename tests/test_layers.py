@@ -74,11 +74,13 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["response", "threshold"],
     ],
     "local": [
-        ["columns", "least_epsilon"],
+        ["client_law", "columns", "least_epsilon", "portable_survey"],
         ["collect"],
         ["survey"],
         ["surveys"],
         ["registry"],
+        ["grouped_reports"],
+        ["report_files", "spark_tally"],
         ["bridge", "choice", "files"],
     ],
     "density": [
@@ -122,7 +124,7 @@ SUBROOMS: dict[str, list[list[str]]] = {
         ["engines/words"],
         ["engines/engine", "engines/interruptible", "engines/templates"],
         ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
-        ["engines/mixed"],
+        ["engines/mixed", "engines/spark"],
         ["engines/choose"],
         ["holdings", "owner", "sql"],
         ["pricing", "public"],

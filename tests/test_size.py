@@ -59,6 +59,7 @@ ANYTHING = {
         privacy/guarantee/approx.py _stored own
         privacy/loss/pairs/json.py read_terms stored
         privacy/loss/pairs/json.py read_pair stored
+        privacy/records.py refuse_newer version
         privacy/records.py stored_list value
         privacy/records.py stored_fraction value
         privacy/records.py stored_delta value

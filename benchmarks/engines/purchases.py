@@ -20,11 +20,11 @@ MADE = "user_id BIGINT, region VARCHAR, product VARCHAR, amount DOUBLE, day DATE
 STORED = "user_id bigint, region text, product text, amount double precision, day date"
 
 
-def make(folder: Path, rows: int) -> Path:
-    """A Parquet file of so many purchases by a tenth as many people, and a public one beside it."""
-    start = time.perf_counter()
+def make(folder: Path, rows: int, people: int | None = None) -> Path:
+    """A Parquet file of so many purchases by so many people, a tenth as many unless said, and a public one beside it."""
+    start, persons = time.perf_counter(), people or rows // 10
     rng = np.random.default_rng(rows)
-    people = np.repeat(np.arange(rows // 10), np.minimum(rng.zipf(1.7, rows // 10), 190))
+    shares = np.repeat(np.arange(persons), np.minimum(rng.zipf(1.7, persons), 190))
     weights = 1 / np.arange(1, PRODUCTS + 1)
     named = pyarrow.array([f"product {number:04d}" for number in range(PRODUCTS)])
     path = folder / "purchases.parquet"
@@ -35,7 +35,7 @@ def make(folder: Path, rows: int) -> Path:
             size = min(AT_ONCE, rows - first)
             columns = {
                 "row": np.arange(first, first + size),
-                "user_id": people[rng.integers(0, len(people), size)],
+                "user_id": shares[rng.integers(0, len(shares), size)],
                 "region": pyarrow.array(REGIONS).take(rng.integers(0, len(REGIONS), size)),
                 "product": named.take(rng.choice(PRODUCTS, size, p=weights / weights.sum())),
                 "amount": np.minimum(rng.lognormal(4, 1, size).round(2), 500),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import dither
 from benchmarks.engines.questions import Question
@@ -31,6 +31,8 @@ class Side(ABC):
 
     name = ""
     median = True  # whether it has MEDIAN
+    limits: ClassVar[Mapping[str, float]] = {}  # how many times the plain query a way may take, on this engine
+    runs = 0  # turns, if not as many as on others
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._ledgers = folder, 0

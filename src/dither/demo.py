@@ -55,12 +55,11 @@ ASK = """\
 import dither
 
 clinic = dither.open("policy.toml")
-quote = clinic.quote("SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward", epsilon="0.5", size=5000)
+sql = "SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward"
+quote = clinic.quote(sql, epsilon="0.5", size=5000)
 print(quote.explain())  # the price and the error, before anything is paid or read
 
-answer = quote.release()  # the ledger pays, then the data is read
-print(answer)
-print(clinic.ledger.remaining())
+print(quote.release())  # the ledger pays, then the data is read
 """
 
 QUESTIONS = [
@@ -155,7 +154,8 @@ def _show(epsilon: str, folder: Path, keep: Path | None) -> None:
     console.print(_bars(answers[0]), markup=False)
     console.print(f"\nbudget  {bar(clinic.ledger.remaining().used)}  {clinic.ledger.remaining()}", markup=False)
     if keep is not None:
-        _picture(answers[0], keep / "answer.svg", console)
+        (keep / "answer.svg").write_text(answers[0].svg("cost"), encoding="utf-8")
+        console.print(f"a picture of the first answer: {keep / 'answer.svg'}", markup=False)
     clinic.ledger.close()
     console.print("\n[bold]What to try next[/]")
     if keep is not None:
@@ -178,8 +178,3 @@ def _bars(answer: Answer) -> str:
         drawn = "".join("●" if x == middle else "─" if low <= x <= high else " " for x in range(51))
         lines.append(f"  {row['ward']:<12} {drawn} {row['cost']:,.0f}")
     return "\n".join(lines)
-
-
-def _picture(answer: Answer, path: Path, console: Console) -> None:
-    answer.plot("cost").save(path)
-    console.print(f"a picture of the first answer: {path}", markup=False)

@@ -1,7 +1,7 @@
 """The tables of docs/engines.md, from the nodes of plans and what engines refuse: `python -m tests.docs.engines_page`.
 
 Which nodes there are is read off the package; the question of each is the one that the conformance suite asks. What becomes
-of it on PostgreSQL is what `check_support` says.
+of it on PostgreSQL and on Spark is what `check_support` of each says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,12 @@ from dither.query.conformance.node_examples import ELEMENTARY, POWERS, QUESTIONS
 from dither.query.engines.postgres.accuracy import is_exact
 from dither.query.engines.postgres.magnitudes import nodes
 from dither.query.engines.postgres.support import check_support
+from dither.query.engines.spark.support import check_support as check_spark
 from dither.query.plan.aggregates import Aggregate, PairAggregate
 from dither.query.plan.functions import ChangeText
 from dither.query.plan.mathematics.elementary import Elementary, Power
 from dither.query.plan.mathematics.pair_counters import PairValues
+from dither.query.plan.question import Question
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding
 
@@ -76,18 +78,28 @@ def asked(sql: str) -> list[Any]:
     return [node for part in parts for node in nodes(part)]
 
 
-def verdicts(sql: str) -> tuple[str, str]:
-    """What is promised of a question on DuckDB and on PostgreSQL."""
+def verdicts(sql: str) -> tuple[str, str, str]:
+    """What is promised of a question on DuckDB, on PostgreSQL and on Spark."""
     question = parse(sql, tables_policy())
     decides = all(is_exact(part) for part in (question.relation, question.where, *question.groups) if part is not None)
     exact = decides and all(is_exact(of) for one in question.aggregates for of in _values(one))
+    postgres, spark = (_verdict(question, check, exact=exact) for check in (check_support, check_spark))
+    return (
+        "exact" if exact else "within one step" if "within one step" in (postgres, spark) else "may differ",
+        postgres,
+        spark,
+    )
+
+
+def _verdict(question: Question, check: Callable[[Question], None], *, exact: bool) -> str:
+    """On an engine that refuses some."""
     try:
-        check_support(question)
+        check(question)
     except QuestionError:
-        return "exact" if exact else "may differ", "refused"
+        return "refused"
     if any(isinstance(node, ChangeText) and node.how in ("upper", "lower") for node in nodes(question)):
-        return "exact", "exact for letters of ASCII"
-    return ("exact", "exact") if exact else ("within one step", "within one step")
+        return "exact for letters of ASCII"
+    return "exact" if exact else "within one step"
 
 
 def _values(aggregate: Aggregate) -> list[Any]:
@@ -97,7 +109,7 @@ def _values(aggregate: Aggregate) -> list[Any]:
 
 def table(examples: Mapping[type, str]) -> Iterator[str]:
     """A row for each node."""
-    yield from ("| what | code | question | DuckDB | PostgreSQL |", "|---|---|---|---|---|")
+    yield from ("| what | code | question | DuckDB | PostgreSQL | Spark |", "|---|---|---|---|---|---|")
     for kind, sql in examples.items():
         code = getattr(kind, "code", None)
         yield _row(_words(kind), f"`{code}`" if code else "", sql)
@@ -117,7 +129,7 @@ def _row(what: str, code: str, sql: str) -> str:
 
 def mathematics() -> Iterator[str]:
     """Functions of numbers: as they are added up, and where borders are decided by them."""
-    yield from ("| what | code | question | DuckDB | PostgreSQL |", "|---|---|---|---|---|")
+    yield from ("| what | code | question | DuckDB | PostgreSQL | Spark |", "|---|---|---|---|---|---|")
     yield from (_row(name.upper(), f"`{Elementary.code}`", sql) for name, sql in ELEMENTARY.items())
     names = ("POWER by 2 and 3", "POWER by other constants")
     yield from (_row(name, f"`{Power.code}`", sql) for name, sql in zip(names, POWERS, strict=True))
@@ -129,11 +141,12 @@ def ways() -> Iterator[str]:
     """A row for each way in which a person is bounded."""
     for module in pkgutil.iter_modules(statistics.__path__, f"{statistics.__name__}."):
         importlib.import_module(module.name)
-    yield from ("| way | | DuckDB | PostgreSQL |", "|---|---|---|---|")
+    yield from ("| way | | DuckDB | PostgreSQL | Spark |", "|---|---|---|---|---|")
     questions = [read_question(sql, tables_policy()) for sql in QUESTIONS]
     compared = {*WAYS, *(bounding.way for question in questions for _, _, bounding in counted(question))}
     for kind in sorted(leaves(Bounding), key=lambda one: one.way):
-        yield f"| {kind.way} | {_words(kind)} | exact | {'exact' if kind.way in compared else 'refused'} |"
+        other = "exact" if kind.way in compared else "refused"
+        yield f"| {kind.way} | {_words(kind)} | exact | {other} | {other} |"
 
 
 def written(page: str) -> str:

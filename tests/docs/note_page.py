@@ -10,7 +10,9 @@ ROOT = Path(__file__).parent.parent.parent
 VERDICTS = ("holds", "holds under a condition", "corrected")
 ROW = re.compile(r"^\| (\d+) \| (.+) \| (.+) \| \[.+\]\(#(.+)\) \| `(\w+)` \|$", re.MULTILINE)
 COUNTS = re.compile(
-    r"^\| holds \| holds under a condition \| corrected \| claims \|\n[|-]+\n\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", re.M
+    r"^Of (\d+) claims (\d+) hold, (\d+) hold under a condition and (\d+) are corrected; "
+    r"the \[table of all claims\]\(#all-claims\)",
+    re.MULTILINE,
 )
 VERDICT = re.compile(r"^\*\*(\d+)\. (Holds|Holds under a condition|Corrected)\.\*\*", re.MULTILINE)
 
@@ -20,9 +22,7 @@ def check_page(text: str, tests: str) -> int:
     rows = ROW.findall(text)
     assert [int(number) for number, *_ in rows] == list(range(1, len(rows) + 1)), "claims are numbered from 1"
     counted = Counter(verdict for _, _, verdict, _, _ in rows)
-    stated = COUNTS.search(text)
-    assert stated, "the page counts its verdicts"
-    assert [int(n) for n in stated.groups()] == [*(counted[verdict] for verdict in VERDICTS), len(rows)]
+    assert counts(text) == {**{verdict: counted[verdict] for verdict in VERDICTS}, "all": len(rows)}
     said = {
         number: (verdict.lower(), section) for section, body in sections(text) for number, verdict in VERDICT.findall(body)
     }
@@ -31,6 +31,16 @@ def check_page(text: str, tests: str) -> int:
         assert said[number] == (verdict, anchor), f"claim {number} ({claim}) is {said[number]} in the text"
         assert f"\ndef {test}(" in tests, f"there is no {test}"
     return len(rows)
+
+
+def counts(text: str) -> dict[str, int]:
+    """How many claims have which verdict, as the head says; the table of claims must be the last section."""
+    head = re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0]
+    said = COUNTS.findall(head)
+    assert len(said) == 1, "the head counts the verdicts, and says where the table is"
+    assert not re.search(r"^\|", head, re.MULTILINE), "no table stands before the first section"
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[-1] == "All claims", "the table of all claims ends the page"
+    return dict(zip(("all", *VERDICTS), map(int, said[0]), strict=True))
 
 
 def sections(text: str) -> list[tuple[str, str]]:

@@ -3,9 +3,10 @@
     output         texts and numbers as they are printed, to the last digit: exact and certified numbers
     output-float   numbers that the snippet itself rounds: floating or measured ones. Another processor may compute another
                    last bit, so each is compared within one unit in its last printed digit; everything else to the letter
+    output-shape   what one run printed whose noise was drawn anew: words to the letter, and a number where there is a number
 
-In both, ... stands for anything on the line. A snippet must not print a *tie*: a float that rounds the other way when
-it moves by 1e-12 of itself. (One unit in the last digit would forgive it; the reader who runs the page would wonder.)
+In the first two, ... stands for anything on the line. A snippet must not print a *tie*: a float that rounds the other way
+when it moves by 1e-12 of itself. (One unit in the last digit would forgive it; the reader who runs the page would wonder.)
 
 Needs the standard library and dither alone, so that pages run also where the wheel is installed without extras:
 
@@ -33,9 +34,17 @@ from dither.errors import MissingExtraError
 
 BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLOAT = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)(?!\w)")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 NEAR = 1e-12  # a float that rounds otherwise when it moves by this part of itself is printed on a tie
 OTHERS = ("text", "toml", "sql")
-OF_EXTRAS = ("altair", "ibis", "pandas", "polars", "vl_convert")  # what a page may import that the base does not have
+OF_EXTRAS = (
+    "altair",
+    "ibis",
+    "pandas",
+    "polars",
+    "pyspark",
+    "vl_convert",
+)  # what a page may import that the base does not have
 HIDDEN = re.compile(r"%[-+ #0]*\d*\.\d|\{:[^}]*\}[^\n]*\.format\(")  # roundings that are not looked at
 
 
@@ -65,6 +74,13 @@ def agrees(expected: str, printed: str, *, floats: bool) -> bool:
     pattern = as_pattern(marked).pattern.replace("\\\0", "\0").replace("\0", f"({FLOAT.pattern})")
     found = re.fullmatch(pattern, printed)
     return found is not None and all(close(one, other) for one, other in zip(wanted, found.groups(), strict=True))
+
+
+def shape(text: str) -> list[str]:
+    """Lines with all numbers alike, and columns that may be wider or narrower by a digit."""
+    lines = [NUMBER.sub("0", line) for line in text.strip().splitlines()]
+    rules = [re.sub(r"-+", "-", line) if set(line) <= {"-", " "} else line for line in lines]
+    return [re.sub(r" +", " ", line).strip() for line in rules]
 
 
 def close(wanted: str, found: str) -> bool:
@@ -154,7 +170,7 @@ class Page:
                     printed, skipped = self._execute(text, namespace, rounding)
                 elif kind == "console":
                     set_up(text, folder)
-                elif kind in ("output", "output-float") and not skipped:
+                elif kind in ("output", "output-float", "output-shape") and not skipped:
                     self._compare(kind, text, printed, rounding)
                 elif not skipped and kind not in OTHERS:
                     raise PageError(f"{self.path.name}: what is ```{kind}?")
@@ -202,9 +218,10 @@ class Page:
 
     def _compare(self, kind: str, text: str, printed: str, rounding: Rounding) -> None:
         floats = kind == "output-float"
-        if not agrees(text, printed, floats=floats):
+        alike = shape(text) == shape(printed) if kind == "output-shape" else agrees(text, printed, floats=floats)
+        if not alike:
             raise PageError(f"{self.path.name} promises\n{text}\nbut the code printed\n{printed}")
-        if rounding.floats and not floats and FLOAT.search(text):
+        if rounding.floats and kind == "output" and FLOAT.search(text):
             raise PageError(f"{self.path.name} rounds floats itself, so its numbers are ```output-float:\n{text}")
 
 

@@ -17,10 +17,10 @@ from dither import Channel, Flat, Geometric, Laplace, Unit, errors, ln, optimal,
 from dither.channels import graph, oblivious, universal
 from dither.local import CoinFlip, Longitudinal, bayes, bridge
 from dither.local.collect import reconstruct
+from tests.docs.note_page import VERDICTS, counts
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "notes" / "optimal.md"
-VERDICTS = ("holds", "holds under a condition", "corrected")
 THREE = graph.databases([0, 1], 3)
 APART = {(1, 0, 0): "1/2", (0, 1, 1): "1/2"}
 
@@ -52,9 +52,8 @@ def read_page(text):
 
 def check_page(text):
     rows, sections = read_page(text)
-    stated = {name: int(number) for name, number in re.findall(r"^\| ([a-z ]+) \| (\d+) \|$", text, re.MULTILINE)}
     found = Counter(verdict for _, _, verdict, _ in rows)
-    assert stated == {**{verdict: found[verdict] for verdict in VERDICTS}, "all": len(rows)}
+    assert counts(text) == {**{verdict: found[verdict] for verdict in VERDICTS}, "all": len(rows)}
     assert [int(number) for number, *_ in rows] == list(range(1, len(rows) + 1))
     slugs = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading, _ in sections]
     assert [(slug, verdict) for _, slug, verdict, _ in rows] == list(
@@ -68,7 +67,7 @@ def test_verdicts_are_counted():
 
 def test_a_wrong_count_or_verdict_is_noticed():
     text = PAGE.read_text()
-    for old, new in (("| corrected | 7 |", "| corrected | 6 |"), ("**Verdict: corrected.**", "**Verdict: holds.**")):
+    for old, new in (("7 are corrected", "6 are corrected"), ("**Verdict: corrected.**", "**Verdict: holds.**")):
         assert old in text
         with pytest.raises(AssertionError):
             check_page(text.replace(old, new, 1))

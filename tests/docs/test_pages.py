@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from dither import demo
-from tests.docs.snippets import Page, PageError, blocks
+from tests.docs import readme_picture
+from tests.docs.snippets import Page, PageError, blocks, shape
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ELSEWHERE = {"cluster.md"}  # needs Spark: run with its session, by tests/query/engines/spark/test_page.py
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.name not in ELSEWHERE]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 
 
@@ -94,8 +98,61 @@ def test_a_tie_is_found(code, tmp_path):
         page_of(tmp_path, code, "...", "output-float").run(tmp_path)
 
 
+def test_drawn_numbers_agree_in_their_shape(tmp_path):
+    code = "print('ward   n  low')\nprint('---  --  ---')\nprint('east  1,042  -3.5')"
+    page_of(tmp_path, code, "ward  n  low\n----  -  ---\neast  977  12", "output-shape").run(tmp_path)
+    for output in (
+        "ward  n\n---  --\neast  977",  # a column less
+        "ward  n  low\n---  --  ---\nwest  977  12",  # another word
+        "ward  n  low\n---  --  ---\neast  ...  12",  # no number
+        "ward  n  low\n---  --  ---\neast  977  12\nwest  977  12",  # a row more
+        "ward  n  low\n---  --  ---\neast  977  about 12",
+    ):
+        with pytest.raises(PageError, match="promises"):
+            page_of(tmp_path, code, output, "output-shape").run(tmp_path)
+
+
 def test_the_readme_shows_the_script_that_is_saved():
-    assert demo.ASK in [text for kind, text in blocks(ROOT / "README.md") if kind == "python"]
+    first, second = [text for kind, text in blocks(ROOT / "README.md") if kind == "python"][:2]
+    assert f"{first}\n{second}" == demo.ASK
+
+
+def test_the_readme_prints_what_its_commands_print(tmp_path):
+    """The two commands as a reader types them, in an empty folder, in processes of their own."""
+    saved = subprocess.run(
+        [sys.executable, "-m", "dither", "demo", "--save", "clinic"], capture_output=True, cwd=tmp_path, timeout=120
+    )
+    assert saved.returncode == 0, saved.stderr
+    asked = subprocess.run(
+        [sys.executable, "ask.py"], capture_output=True, text=True, encoding="utf-8", cwd=tmp_path / "clinic", timeout=120,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    price, answer = [text for kind, text in blocks(ROOT / "README.md") if kind.startswith("output")][:2]
+    assert asked.stdout.startswith(price)
+    assert shape(asked.stdout.removeprefix(price)) == shape(answer)
+
+
+def test_the_picture_of_the_readme_is_the_answer_that_it_prints():
+    """Drawn again, from the same seed: the same marks and words, and numbers up to another processor's last digit."""
+    found = readme_picture.answer()
+    stored = readme_picture.PICTURE.read_text(encoding="utf-8")
+    assert readme_picture.differences(found.svg(), stored) == []
+    assert readme_picture.differences(stored.replace("oncology", "onkology"), stored)  # planted
+    assert readme_picture.differences(stored.replace('cx="', 'cx="1'), stored)
+    printed = next(text for kind, text in blocks(ROOT / "README.md") if kind == "output-shape")
+    for row in found.rows():
+        line = next(line for line in printed.splitlines() if line.startswith(row["ward"]))
+        assert [float(one) for one in line.split()[1:]] == pytest.approx(
+            [row[name] for name in ("cost", "cost_low", "cost_high")], rel=1e-4
+        )
+
+
+def test_the_readme_names_every_extra():
+    """With what it is for; those of contributors apart."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = re.findall(r"^\| `([\w-]+)` \|.*MB \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert sorted(named) == sorted(set(extras) - {"docs", "test"})
 
 
 def test_every_attack_has_its_row_and_every_row_its_test():
@@ -128,7 +185,14 @@ def test_there_are_examples_and_the_readme_names_them():
 def test_the_readme_commands_are_the_ones_that_are_checked():
     commands = [line[2:] for kind, text in blocks(ROOT / "README.md") if kind == "console" for line in text.splitlines()
                 if line.startswith("$ ")]  # fmt: skip
-    assert commands[:2] == ["python3 dev.py demo", "python3 dev.py test"]
+    assert commands == [
+        "python3 -m venv env && . env/bin/activate",
+        "pip install .",
+        "dither demo --save clinic",
+        "cd clinic && python ask.py",
+        "python3 dev.py demo",
+        "python3 dev.py test",
+    ]
     assert "python3 dev.py test" in (ROOT / ".ci" / "run").read_text()
 
 

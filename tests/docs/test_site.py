@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import pytest
 from mkdocs_hooks import reference
 
 import dither
 from dither import errors
 from tests.docs.docstrings import FRONTS, parameters, public, sections
+from tests.docs.site_browser import FEW
+from tests.docs.site_browser import faults as browser_faults
+from tests.seeds import examples
+from tests.server.page.browser import chromium
 
 ROOT = Path(__file__).parent.parent.parent
 SIGNATURE = re.compile(r'<div class="doc-signature highlight">(.*?)</div>', re.DOTALL)
@@ -39,15 +44,17 @@ class Links(HTMLParser):
                 self.ids.add(value)
 
 
-def build(docs: Path, out: Path, *, reference: bool = True) -> subprocess.CompletedProcess[str]:
+def build(docs: Path, out: Path, *, reference: bool = True, repository: str = "") -> subprocess.CompletedProcess[str]:
     settings = (ROOT / "mkdocs.yml").read_text().replace("docs_dir: docs", f"docs_dir: {docs}")
     if not reference:
-        settings = re.sub(r"^(hooks|plugins|nav):.*\n(  .*\n)*", "", settings, flags=re.MULTILINE)
-    settings = settings.replace("[mkdocs_hooks.py]", f"[{ROOT / 'mkdocs_hooks.py'}]")  # a hook, and an extension
+        settings = re.sub(r"^(plugins|nav|extra_css):.*\n(  .*\n)*", "", settings, flags=re.MULTILINE)
+        settings = settings.replace("hooks: [mkdocs_hooks.py, ", "hooks: [")
+        settings = settings if repository else re.sub(r"^edit_uri:.*\n", "", settings, flags=re.MULTILINE)
+    settings = re.sub(r"\bmkdocs_\w+\.py", lambda found: str(ROOT / found[0]), settings)  # hooks, and an extension
     file = out.parent / "mkdocs.yml"
     file.write_text(settings.replace("paths: [src]", f"paths: [{ROOT / 'src'}]"))
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(file), "-d", str(out)]
-    variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DITHER_REPOSITORY": repository}
     return subprocess.run(command, capture_output=True, text=True, timeout=600, env=variables)
 
 
@@ -58,6 +65,11 @@ def test_the_site_builds_and_is_whole(tmp_path):
     check_links(tmp_path / "out")
     check_reference(tmp_path / "out")
     check_constructors(tmp_path / "out")
+    check_formulas(tmp_path / "out")
+    check_lines(tmp_path / "out")
+    if chromium() is None:
+        pytest.skip("Chromium is not on the path: the site was not looked at in a browser")
+    check_in_a_browser(tmp_path / "out")
 
 
 def check_links(site: Path) -> None:
@@ -126,6 +138,38 @@ def check_constructors(site: Path) -> None:
     assert 'id="dither.mechanisms.additive.geometric.Geometric.release"' in page
 
 
+def check_formulas(site: Path) -> None:
+    """Formulas are MathML, and nothing is loaded from elsewhere to show them."""
+    pages = {page.name: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    assert pages["privacy.html"].count("<math ") > 20
+    for name, page in pages.items():
+        assert "arithmatex" not in page, name
+        assert "edit/main" not in page, name  # nobody has said where the sources are published
+        assert not re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*", page), name
+
+
+def check_lines(site: Path) -> None:
+    """Next and previous, dark pages, tables that scroll in boxes of their own, names that break where they may."""
+    page = (site / "attacks.html").read_text(encoding="utf-8")
+    assert 'class="md-footer__link md-footer__link--prev"' in page
+    assert 'class="md-footer__link md-footer__link--next"' in page
+    assert 'data-md-color-scheme="slate"' in page
+    assert page.count("<table>") == page.count('<div class="wide"') > 0
+    assert "<code>tests/<wbr>numeric/<wbr>test_<wbr>lattice.<wbr>py</code>" in page
+
+
+def check_in_a_browser(site: Path) -> None:
+    """Nothing comes from elsewhere, nothing scrolls sideways, light and dark can be read; and a fault is seen."""
+    others = sorted(str(page.relative_to(site)) for page in site.rglob("*.html") if page.name != "404.html")
+    pages = list(dict.fromkeys([*FEW, *others]))[: examples(len(FEW), len(others))]
+    assert browser_faults(site, tuple(pages)) == []
+    planted = (site / "index.html").read_text(encoding="utf-8")
+    planted = planted.replace("</article>", '<img src="picture.png"><p style="width: 600px">wide</p></article>', 1)
+    (site / "planted.html").write_text(planted, encoding="utf-8")
+    seen = " ".join(browser_faults(site, ("planted.html",)))
+    assert all(word in seen for word in ("pixels wide, in a window of 320", "image-alt", "status: 404"))
+
+
 def test_a_page_that_leads_nowhere_fails_the_build(tmp_path):
     """Planted: a link to a page that is not there, on a site of one page without a reference."""
     docs = tmp_path / "docs"
@@ -135,3 +179,12 @@ def test_a_page_that_leads_nowhere_fails_the_build(tmp_path):
         made = build(docs, tmp_path / "out", reference=False)
         assert made.returncode == code, made.stderr
     assert "nowhere.md" in made.stderr
+
+
+def test_a_page_can_be_edited_where_the_sources_are_published(tmp_path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "index.md").write_text("# A page\n")
+    made = build(docs, tmp_path / "out", reference=False, repository="https://example.org/dither")
+    assert made.returncode == 0, made.stderr
+    assert 'href="https://example.org/dither/edit/main/docs/index.md"' in (tmp_path / "out" / "index.html").read_text()

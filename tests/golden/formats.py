@@ -74,6 +74,16 @@ def reports() -> Any:
             return survey().randomize(["yes", "no", "yes", "unsure"])
 
 
+def reports_with_ids() -> Any:
+    return reports().with_ids([b"0123456789abcdef", b"fedcba9876543210", b"0123456789abcdef", bytes(16)])
+
+
+def register() -> Any:
+    found = dither.local.ClientRegister(part=0, parts=2)
+    found.first(reports_with_ids())
+    return found
+
+
 def ledger() -> dict[str, Any]:
     """All kinds of entries but a move, and refusals and exports, which entries of old have: the rows as they are stored, and
     the key that signs them."""
@@ -133,7 +143,11 @@ WRITTEN: dict[str, Callable[[], Any]] = {
     "filter-1": lambda: [one.to_json() for one in filters()],
     "filter-2": lambda: [one.to_json() for one in filters_that_count_rho()],
     "reports-1": lambda: reports().to_bytes().hex(),
+    "reports-2": lambda: reports_with_ids().to_bytes().hex(),
     "tally-1": lambda: survey().tally(reports()).to_json(),
+    "tally-2": lambda: survey().tally(reports_with_ids()).to_json(),
+    "client-register-1": lambda: register().to_bytes().hex(),
+    "client-table-1": lambda: survey().client_table(),
     "ledger-entry-2": ledger,
     "answer-1": answer,  # as it was written; a new one would be of version 2
     "answer-2": answer,

@@ -45,6 +45,13 @@ def test_reports_and_tallies_are_read():
     found = dither.local.Reports.from_bytes(bytes.fromhex(stored("reports-1")), size=survey.dtype.itemsize)
     assert survey.tally(found).to_json() == stored("tally-1")
     assert dither.local.Tally.from_json(stored("tally-1")).to_json() == stored("tally-1")
+    assert survey.tally(dither.local.Reports.from_bytes(bytes.fromhex(stored("reports-1")))).to_json() == stored("tally-1")
+    with_ids = dither.local.Reports.from_bytes(bytes.fromhex(stored("reports-2")))
+    assert survey.tally(with_ids).to_json() == stored("tally-2")
+    assert dither.local.Tally.from_json(stored("tally-2")).duplicates == 1
+    register = dither.local.ClientRegister.from_bytes(bytes.fromhex(stored("client-register-1")))
+    assert (register.to_bytes().hex(), register.clients, register.elsewhere) == (stored("client-register-1"), 2, 2)
+    assert survey.client_table() == stored("client-table-1")
 
 
 def test_answers_are_read_and_shown():

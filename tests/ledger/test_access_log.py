@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_ledgers_that_were_made_before_get_their_log(tmp_path):
     place = tmp_path / "a.ledger"
     with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
         assert ledger.access_log.lines() == []
-    with sqlite3.connect(place) as link:
+    with closing(sqlite3.connect(place)) as link, link:
         link.execute("DROP TABLE access_log")
     link.close()
     with Ledger(place) as ledger:
@@ -71,7 +72,7 @@ def test_a_line_that_was_changed_or_is_missing_among_others_is_noticed(tmp_path,
         for number in (1, 2, 3):
             ledger.record_refusal(f"SELECT {number}", "no")
         assert ledger.verify().ok
-    with sqlite3.connect(place) as link:
+    with closing(sqlite3.connect(place)) as link, link:
         link.execute(change)
     link.close()
     with Ledger(place) as ledger:
@@ -101,7 +102,7 @@ def test_a_number_that_nobody_wrote_stops_the_log_alone(tmp_path, number):
     place = tmp_path / "a.ledger"
     with Ledger.create(place, budget=pure(1), domain="clinic") as ledger:
         ledger.record_refusal("SELECT 1", "no")
-    with sqlite3.connect(place) as link:
+    with closing(sqlite3.connect(place)) as link, link:
         link.execute(f"UPDATE access_log SET number = {number}")
     link.close()
     with Ledger(place) as ledger:

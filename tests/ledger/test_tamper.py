@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def execute(location: str, statement: str, values: tuple[object, ...] = ()) -> l
             connection.execute("ALTER TABLE entries DISABLE TRIGGER USER")
             cursor = connection.execute(statement.replace("?", "%s"), values or None)
             return cursor.fetchall() if cursor.description else []
-    with sqlite3.connect(location) as connection:
+    with closing(sqlite3.connect(location)) as connection, connection:
         connection.execute("DROP TRIGGER IF EXISTS entries_no_update")
         connection.execute("DROP TRIGGER IF EXISTS entries_no_delete")
         found = connection.execute(statement, values).fetchall()
@@ -437,7 +438,7 @@ def test_two_branches_of_one_length(tmp_path, apart, path):
         ledger.reserve(TENTH, "question 2")
     path.write_bytes(old)
     # The same length again, written with the key and without the second place.
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         last = EntryRow(*connection.execute(*LAST).fetchone())
         key = next((Path(os.environ["DITHER_HOME"]) / "keys").iterdir())
         secret = bytes.fromhex(key.read_text())
@@ -683,7 +684,7 @@ def test_a_head_of_the_same_length_is_not_replaced(apart):
 
 def test_an_entry_of_another_version_is_told_as_such(path):
     Ledger.create(path, budget=pure(1), domain="clinic").close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         first = EntryRow(*connection.execute("SELECT * FROM entries WHERE number = 1").fetchone())
     record = first.record.replace('"entry":2', '"entry":3')
     later = first._replace(record=record, hash=hashlib.sha256(record.encode()).hexdigest())

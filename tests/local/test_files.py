@@ -142,6 +142,6 @@ def test_whatever_a_record_says_it_is_read_or_refused(survey, changes):
 def test_bytes_of_strangers():
     survey = DirectEncoding(WORDS, epsilon=1)
     data = survey.randomize(WORDS).to_bytes()
-    for bad in (data[:4], b"", b"dither\x00\x02" + data[8:], data[:8] + b"\xff\xff\xff\xff" + data[12:]):
+    for bad in (data[:4], b"", b"dither\x00\x03" + data[8:], data[:8] + b"\xff\xff\xff\xff" + data[12:]):
         with pytest.raises(InputError, match="is refused"):
             Reports.from_bytes(bad, size=1)

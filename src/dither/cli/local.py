@@ -17,7 +17,7 @@ from dither.local import files
 from dither.local.choice import choose as pick
 from dither.local.collect.estimate import Estimate
 from dither.local.columns import Progress
-from dither.local.registry import LISTED, NUMBERS, by_name
+from dither.local.registry import LISTED, NUMBERS, by_name, from_record
 from dither.local.survey import Survey, read_domain
 from dither.numeric.representation import high_end, low_end
 from dither.terminal import fitted_table, wrapped
@@ -78,18 +78,16 @@ def randomize(
 
 @local.command()
 def estimate(
-    reports: Annotated[list[Path], typer.Argument(help="Files of reports of one survey.")],
+    reports: Annotated[list[str], typer.Argument(help="Files of reports of one survey, or patterns: 'reports/*.parquet'.")],
     method: Annotated[str | None, typer.Option(help="raw, clip, simplex, or what else the survey has.")] = None,
     confidence: Annotated[str, typer.Option(help="With which probability each interval holds.")] = "0.95",
     top: Annotated[int, typer.Option(help="How many values to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="All values, as JSON.")] = False,
 ) -> None:
     """How frequent each value is, or what the mean of numbers is, from reports."""
-    survey = files.survey_of(reports[0])
     with _bar("counting") as progress:
-        tally = files.tally_file(reports[0], survey, progress)
-        for path in reports[1:]:
-            tally += files.tally_file(path, survey, progress)
+        tally = files.tally_files(reports, progress=progress)
+    survey = from_record(tally.record)
     if method is not None and not hasattr(survey, "methods"):
         raise DataError("--method", method, "this survey has one way to estimate", "no --method")
     found: Any = survey.estimate(tally, confidence=confidence, **({} if method is None else {"method": method}))
@@ -100,6 +98,8 @@ def estimate(
     if not as_json:
         if tally.rejected:
             typer.echo(f"{tally.rejected} rows were no reports of this survey and were left out", err=True)
+        if tally.duplicates:
+            typer.echo(f"{tally.duplicates} reports were further ones of their clients and were left out", err=True)
         typer.echo(f"{survey}: {survey.guarantee} for each answer")
 
 

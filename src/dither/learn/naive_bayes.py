@@ -45,7 +45,7 @@ LEAST_VARIANCE = 0.003  # of u; also that of a column that is constant
 
 
 class GaussianNB(PrivateClassifier):
-    """Naive Bayes with normal numbers, and categories as often as they occur; pure epsilon, or (epsilon, delta).
+    """Gaussian naive Bayes, with categories by their frequencies; pure epsilon, or (epsilon, delta).
 
     Args:
         epsilon: the price of a fit; without a `delta` it is pure.

@@ -3,9 +3,11 @@ from dither.local import files as files
 from dither.local.choice import choose as choose
 from dither.local.collect import reconstruct as reconstruct
 from dither.local.collect.bayesian_update import bayes as bayes
+from dither.local.collect.client_register import ClientRegister as ClientRegister
 from dither.local.collect.estimate import Estimate as Estimate
 from dither.local.collect.reports import Reports as Reports
 from dither.local.collect.tally import Tally as Tally
+from dither.local.registry import survey_from_record as survey_from_record
 from dither.local.surveys.coin_flip import CoinFlip as CoinFlip
 from dither.local.surveys.direct_encoding import DirectEncoding as DirectEncoding
 from dither.local.surveys.grid_response import GridResponse as GridResponse

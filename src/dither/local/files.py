@@ -1,8 +1,8 @@
 """Reports in Parquet files: written piece by piece, and tallied without reading them into memory.
 
 A file has one row a report, and the record of its survey among its metadata. A report that is one number, or a few, is
-one column each; any other is a column of bytes. Numbers are tallied by DuckDB, as a GROUP BY: there are few different
-reports, however many people answered. Bytes are counted batch by batch.
+one column each; any other is a column of bytes. Client ids, where there are some, are a column of 16 bytes. Files of the
+wire format (`Reports.to_bytes`) are tallied as well, as collectors of clients in other languages have them.
 
 Files come from strangers. A row that is no report (missing, of the wrong length, too large, no number at all) is counted
 as rejected and left out; a file that cannot be read, or is of another survey, is refused.
@@ -16,21 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
 from dither.errors import DataError
-from dither.local.collect.reports import Reports, read_record, same_survey
+from dither.local.collect.client_register import ClientRegister
+from dither.local.collect.reports import CLIENT, ID_SIZE, Reports, same_survey
 from dither.local.collect.tally import Tally
-from dither.local.columns import BATCH, Progress, open_parquet, read_values, record_batches
+from dither.local.columns import Progress, read_values
 from dither.local.registry import AnySurvey, from_record
+from dither.local.report_files import CLIENTS, KEY, find_files, has_ids, record_of, tally_one
+from dither.local.spark_tally import tally_spark
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-KEY = b"dither.survey"
-__all__ = ["read_values", "survey_of", "tally_file", "to_arrow", "write"]
-
-LARGEST_BATCH = 1 << 26  # bytes
-WROTE = "what `dither local randomize` wrote"
+__all__ = ["read_values", "survey_of", "tally_file", "tally_files", "tally_spark", "to_arrow", "write"]
 
 
 @argument_errors
@@ -53,7 +50,8 @@ def to_arrow(reports: Reports) -> pa.Table:
     if not isinstance(reports, Reports):
         raise DataError("reports", reports, "they are no reports", "what randomize gave")
     schema = _schema(reports)
-    return pa.Table.from_arrays([_column(reports.payload, field) for field in schema], schema=schema)
+    columns = [_column(reports.ids if field.name == CLIENT else reports.payload, field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _schema(reports: Reports) -> pa.Schema:
@@ -68,10 +66,14 @@ def _schema(reports: Reports) -> pa.Schema:
         fields = [pa.field("report", pa.from_numpy_dtype(dtype))]
     else:
         fields = [pa.field("report", pa.binary(dtype.itemsize))]
-    return pa.schema(fields, metadata={KEY: json.dumps(reports.record, sort_keys=True)})
+    metadata: dict[bytes, Any] = {KEY: json.dumps(reports.record, sort_keys=True)}
+    if reports.ids is not None:
+        fields.append(pa.field(CLIENT, pa.binary(ID_SIZE)))
+        metadata[CLIENTS] = "1"
+    return pa.schema(fields, metadata=metadata)
 
 
-def _column(payload: NDArray[Any], field: pa.Field) -> pa.Array:
+def _column(payload: Any, field: pa.Field) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
@@ -142,27 +144,26 @@ def survey_of(path: Path | str) -> AnySurvey:
         ...     files.survey_of(path)
         DirectEncoding(2 values, epsilon='1')
     """
-    return from_record(_record(path))
-
-
-def _record(path: Path | str) -> dict[str, object]:
-    record = (open_parquet(path).schema_arrow.metadata or {}).get(KEY)
-    if record is None:
-        raise DataError("file", str(path), "it carries no survey, so it is no file of reports", WROTE)
-    return read_record(record)
+    return from_record(record_of(path))
 
 
 @argument_errors
-def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Progress | None = None) -> Tally:
+def tally_file(
+    path: Path | str,
+    survey: AnySurvey | None = None,
+    progress: Progress | None = None,
+    register: ClientRegister | None = None,
+) -> Tally:
     """The tally of a file of reports: of the survey that is expected, or of the one that it names.
 
     Args:
         path: of the file.
         survey: what the file must answer; the survey that it names unless it is given.
         progress: called with the number of rows done and of rows in all.
+        register: of the clients that were counted before, where reports have client ids.
 
     Raises:
-        DataError: it cannot be read, or answers another survey.
+        DataError: it cannot be read, or answers another survey; a register is given, and the reports have no ids.
 
     Example:
         >>> from pathlib import Path
@@ -175,103 +176,52 @@ def tally_file(path: Path | str, survey: AnySurvey | None = None, progress: Prog
         ...     files.tally_file(path, survey).people
         3
     """
-    record = _record(path)
-    found = from_record(record) if survey is None else survey
-    same_survey(record, found.record, "file")
-    plain = found.dtype.kind == "u" or found.dtype.names is not None
-    return _grouped(path, found, progress) if plain else _streamed(path, found, progress)
+    return tally_files([path], survey, progress, register)
 
 
-def _grouped(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
-    """Different reports and how often each came, by DuckDB, which is handed one batch after the other."""
-    import duckdb
-    import numpy as np
-    import pyarrow as pa
+@argument_errors
+def tally_files(
+    paths: Iterable[Path | str] | Path | str,
+    survey: AnySurvey | None = None,
+    progress: Progress | None = None,
+    register: ClientRegister | None = None,
+) -> Tally:
+    """The tally of several files of reports of one survey. Reports with client ids count once a client, over all files.
 
-    dtype = survey.dtype
-    fields = {"report": dtype} if dtype.names is None else {name: dtype[name] for name in dtype.names}
-    file = _need(path, fields)
-    total = file.metadata.num_rows
-    if not all(pa.types.is_integer(file.schema_arrow.field(name).type) for name in fields):
-        return Tally(survey.record, _nothing(survey), 0, total)  # text, floats and bytes are no numbers
-    # what is out of range is one group: a stranger cannot make more of them than there are reports
-    limits = {name: _largest(survey, kind) for name, kind in fields.items()}
-    names = ", ".join(f'CASE WHEN "{n}" BETWEEN 0 AND {most} THEN "{n}" END AS "{n}"' for n, most in limits.items())
-    keys = ", ".join(f'"{name}"' for name in fields)
-    try:
-        with duckdb.connect() as connection:
-            schema = pa.schema([file.schema_arrow.field(name) for name in fields])
-            reader = pa.RecordBatchReader.from_batches(schema, record_batches(file, list(fields), BATCH, progress))
-            given: Any = connection.from_arrow(reader).project(names)
-            columns = given.aggregate(f"{keys}, count(*) AS n", keys).fetchnumpy()
-    except (pa.ArrowException, OSError, duckdb.Error) as error:
-        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
-    times = np.asarray(columns["n"], dtype=np.int64)
-    good = np.ones(times.shape, dtype=bool)
-    payload = np.zeros(times.shape, dtype=dtype)
-    for name, kind in fields.items():
-        values = np.ma.asarray(columns[name])
-        data = np.ma.getdata(values)
-        fits = ~np.ma.getmaskarray(values) & (data >= 0) & (data <= np.iinfo(kind).max)
-        good &= fits
-        target = payload if dtype.names is None else payload[name]
-        target[fits] = data[fits].astype(kind)
-    rejected = int(times[~good].sum())
-    return _repeated(survey, payload[good], times[good]) + Tally(survey.record, _nothing(survey), 0, rejected)
+    Args:
+        paths: of the files, or patterns such as "reports/*.parquet"; one of them, or a list.
+        survey: what the files must answer; the survey that the first one names unless it is given.
+        progress: called with the number of rows done and of rows in all, file by file.
+        register: of the clients that were counted before; without one the tally cannot be added to another one.
 
+    Raises:
+        DataError: a path names no file, or one a second time; a file cannot be read, or answers another survey; some files
+            have client ids and others have none.
 
-def _largest(survey: AnySurvey, kind: np.dtype[Any]) -> int:
-    """The largest number that a report can be: of its type, or where that is large of what is kept."""
-    import numpy as np
-
-    most = int(np.iinfo(kind).max)
-    return most if kind.itemsize <= 2 else min(most, _nothing(survey).size)
-
-
-def _repeated(survey: AnySurvey, payload: NDArray[Any], times: NDArray[np.int64]) -> Tally:
-    """The tally of reports that came several times each: the bits of the numbers one by one, since tallies add up."""
-    total = Tally(survey.record, _nothing(survey), 0)
-    for bit in range(int(times.max(initial=0)).bit_length()):
-        part = survey.tally(Reports(survey.record, payload[(times >> bit) & 1 == 1]))
-        total += Tally(survey.record, part.counts << bit, part.people << bit, part.rejected << bit)
-    return total
-
-
-def _nothing(survey: AnySurvey) -> NDArray[np.int64]:
-    import numpy as np
-
-    return survey.tally(Reports(survey.record, np.zeros(0, dtype=survey.dtype))).counts
-
-
-def _streamed(path: Path | str, survey: AnySurvey, progress: Progress | None) -> Tally:
-    """Reports that are bytes, batch by batch."""
-    import numpy as np
-    import pyarrow as pa
-
-    size = survey.dtype.itemsize
-    file = _need(path, ["report"])
-    kind = file.schema_arrow.field("report").type
-    if not pa.types.is_fixed_size_binary(kind) or kind.byte_width != size:  # not even read: its values may be of any size
-        return Tally(survey.record, _nothing(survey), 0, file.metadata.num_rows)
-    total = Tally(survey.record, _nothing(survey), 0)
-    try:
-        for batch in record_batches(file, ["report"], max(1, min(BATCH, LARGEST_BATCH // size)), progress):
-            column = batch.column(0)
-            if not column.null_count:
-                data = np.frombuffer(column.buffers()[1], dtype=np.uint8)
-                whole = data[column.offset * size : (column.offset + len(column)) * size].tobytes()
-            else:
-                whole = b"".join(x for x in column.to_pylist() if x is not None)
-            payload = np.frombuffer(whole, dtype=np.dtype((np.void, size)))
-            total += survey.tally(Reports(survey.record, payload, broken=len(column) - len(payload)))
-    except (pa.ArrowException, OSError) as error:
-        raise DataError("file", str(path), f"it cannot be read to its end: {error}", "a whole Parquet file") from error
-    return total
-
-
-def _need(path: Path | str, fields: Iterable[str]) -> Any:
-    file = open_parquet(path)
-    for name in fields:
-        if file.schema_arrow.names.count(name) != 1:
-            raise DataError("file", str(path), f"it has no column '{name}', or several", WROTE)
-    return file
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from dither.local import DirectEncoding, files
+        >>> survey = DirectEncoding(["yes", "no"], epsilon=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     for name in "ab":
+        ...         count = files.write(Path(folder) / f"{name}.parquet", [survey.randomize(["yes", "no"])])
+        ...     files.tally_files(f"{folder}/*.parquet").people
+        4
+    """
+    found = find_files([paths] if isinstance(paths, (str, Path)) else paths)
+    if not found:
+        raise DataError("paths", [], "there is nothing to count", "'reports/*.parquet'")
+    asked = from_record(record_of(found[0])) if survey is None else survey
+    by_client = has_ids(found[0]) or register is not None
+    for path in found:
+        same_survey(record_of(path), asked.record, "file")
+        if has_ids(path) != by_client:
+            why = "some reports have client ids and some have none, so a client could count twice"
+            raise DataError("file", str(path), why, "files with ids, or files without, and no register for the latter")
+    known = ClientRegister() if by_client and register is None else register
+    first, *rest = (tally_one(path, asked, progress, known) for path in found)
+    total = sum(rest, first)
+    if known is None or register is not None:
+        return total
+    return Tally(total.record, total.counts, total.people, total.rejected, known.duplicates)

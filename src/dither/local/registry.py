@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dither.arguments import argument_errors
 from dither.errors import DataError, PrecisionError
-from dither.local.collect.reports import Reports
+from dither.local.collect.reports import Reports, read_record
 from dither.local.collect.tally import Tally
 from dither.local.surveys.coin_flip import CoinFlip
 from dither.local.surveys.direct_encoding import DirectEncoding
@@ -24,7 +25,7 @@ from dither.numeric.number import Number, NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
 
@@ -61,6 +62,9 @@ class AnySurvey(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to each person."""
+
+    def client_table(self) -> str:
+        """What a client in another language draws from, as JSON."""
 
     def randomize(self, values: Iterable[Any]) -> Reports:
         """A report for each of the `values`."""
@@ -107,6 +111,25 @@ def from_record(record: dict[str, object]) -> AnySurvey:
     if json.dumps(made.record, sort_keys=True) != json.dumps(record, sort_keys=True):
         raise DataError("record", kind, "it says something else than such a survey would", "what dither wrote")
     return made
+
+
+@argument_errors
+def survey_from_record(record: Mapping[str, object] | str | bytes) -> AnySurvey:
+    """The survey that a record describes: what reports, tallies and client tables carry.
+
+    Args:
+        record: the record, or its JSON.
+
+    Raises:
+        DataError: it does not describe a survey of this version.
+
+    Example:
+        >>> from dither.local import DirectEncoding, survey_from_record
+        >>> reports = DirectEncoding(["yes", "no"], epsilon=1).randomize(["yes"])
+        >>> survey_from_record(reports.record)
+        DirectEncoding(2 values, epsilon='1')
+    """
+    return from_record(read_record(record) if isinstance(record, (str, bytes)) else dict(record))
 
 
 def _values(domain: Any) -> list[Any]:

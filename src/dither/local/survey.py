@@ -18,7 +18,7 @@ time, and on the raw estimate, whatever is done to make the frequencies look lik
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,7 @@ from dither.local.collect.reconstruct import project
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
+from dither.local.portable_survey import PortableSurvey
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -52,7 +53,7 @@ DomainLike: TypeAlias = Iterable[Hashable] | SupportsIndex  # the values that an
 
 
 @argument_errors
-class Survey(ABC):
+class Survey(PortableSurvey):
     """A frequency oracle: a question with finitely many answers, each randomised by the person who gives it."""
 
     kind: ClassVar[str]  # its name on the wire
@@ -159,9 +160,8 @@ class Survey(ABC):
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
-        payload = reports.payload_as(self.dtype)
-        counts, bad = self._count(payload)
-        return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
+        payload = reports.one_per_client().payload_as(self.dtype)
+        return Tally.of(self.record, reports, len(payload), *self._count(payload))
 
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
         """Frequencies of all values, from what was `found`, reports or a tally.

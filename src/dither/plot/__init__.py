@@ -9,6 +9,7 @@ from __future__ import annotations
 from dither.plot.channels import channel, utility
 from dither.plot.collectors import trust
 from dither.plot.distributions import cdf, density
+from dither.plot.lines import lines
 from dither.plot.promises import composition, epsilon, neighbours, tradeoff
 
-__all__ = ["cdf", "channel", "composition", "density", "epsilon", "neighbours", "tradeoff", "trust", "utility"]
+__all__ = ["cdf", "channel", "composition", "density", "epsilon", "lines", "neighbours", "tradeoff", "trust", "utility"]

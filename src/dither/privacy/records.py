@@ -6,10 +6,16 @@ import math
 import re
 from fractions import Fraction
 
-from dither.errors import GuaranteeError, NumberError
+from dither.errors import DataError, GuaranteeError, InputError, NumberError
 from dither.numeric.number import Number, NumberLike, exact, rational
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
+
+
+def refuse_newer(name: str, version: object, newest: int, error: type[InputError] = DataError) -> None:
+    """Refuse what a later dither wrote, before anything else of it is looked at; other faults are the reader's to name."""
+    if type(version) is int and version > newest:
+        raise error(name, version, f"a newer dither wrote it; this one reads up to version {newest}", "a newer dither")
 
 
 def read_epsilon(epsilon: NumberLike) -> Number:

@@ -37,6 +37,7 @@ from dither.query.public_constants import with_public_constants
 from dither.query.public_quote import public_quote
 from dither.query.quote import Quote, make_quote
 from dither.query.sources.find_source import find_source
+from dither.query.sources.spark_session import SparkSessionLike
 from dither.query.sql.ibis import as_sql
 from dither.terminal import Explanation
 
@@ -209,11 +210,12 @@ class Dataset(Holdings):
 
 
 @argument_errors
-def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
+def open(path: str | Path, *, spark: SparkSessionLike | None = None) -> Dataset:  # noqa: A001 - as `dither.open`
     """The dataset of a policy file. Its ledger was made before: see `create_ledger`.
 
     Args:
         path: a TOML file, see `dither policy init`; paths in it are relative to its folder.
+        spark: the session that reads sources such as 'spark:clinic.visits'; it is never changed.
 
     Raises:
         PolicyError: the file cannot be read, says too little, too much or two things at once, or names no ledger yet.
@@ -241,7 +243,7 @@ def open(path: str | Path) -> Dataset:  # noqa: A001 - as `dither.open`
     """
     if not isinstance(path, (str, Path)):
         raise DataError("policy", path, "it is not a path", "'policy.toml'")
-    return _opened(Path(path), private=True)
+    return _opened(Path(path), private=True, spark=spark)
 
 
 def open_without_rows(path: Path) -> Dataset:
@@ -249,11 +251,13 @@ def open_without_rows(path: Path) -> Dataset:
     return _opened(path, private=False)
 
 
-def _opened(path: Path, *, private: bool) -> Dataset:
+def _opened(path: Path, *, private: bool, spark: SparkSessionLike | None = None) -> Dataset:
     policy = load_policy(path)
     folder = path.resolve().parent
     sources = {
-        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect).under(policy.engine)
+        table.name: find_source(table.source, folder, f"tables.{table.name}.source", table.dialect, spark).under(
+            policy.engine
+        )
         for table in policy.tables
         if table.source is not None and (private or table.public)
     }

@@ -62,7 +62,7 @@ def protect(
     """A table as a dataset, under a policy of keywords. A column of a public table is called 'wards.site' in them.
 
     Args:
-        data: a DataFrame of pandas or polars, a table of pyarrow, or the path of Parquet, CSV or DuckDB files.
+        data: a DataFrame of pandas, polars or Spark, a table of pyarrow, or the path of Parquet, CSV or DuckDB files.
         name: the name of the table in SQL.
         person: the column that says whose a row is, or 'each row' where nobody has two.
         ledger: keeps the budget; it is bound to this policy.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class Thief:
         self.place, self.key = place, key
 
     def change(self, *statements: str) -> None:
-        with sqlite3.connect(self.place) as link:
+        with closing(sqlite3.connect(self.place)) as link, link:
             for verb in ("update", "delete"):
                 link.execute(f"DROP TRIGGER IF EXISTS entries_no_{verb}")
             for statement in statements:
@@ -43,7 +44,7 @@ class Thief:
         assert last is not None
         row, entry = write(self.key, last, kind, time=last.time, body=body, **told)
         self.change(f"DELETE FROM entries WHERE number = {row.number}")
-        with sqlite3.connect(self.place) as link:
+        with closing(sqlite3.connect(self.place)) as link, link:
             link.execute(f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         link.close()
         return entry
@@ -196,7 +197,7 @@ def test_heads_of_the_second_place(rotated, tmp_path, forget):
     entries = list(ledger.history())
     watch = ledger.handle.witness
     assert watch is not None
-    with sqlite3.connect(tmp_path / "heads") as link:
+    with closing(sqlite3.connect(tmp_path / "heads")) as link, link:
         for entry in (entries[7], entries[5]):  # from the rotation on, the old key signs no head
             mac = Witness._mac(watch, thief.key, entry.head, str(thief.place))
             link.execute("UPDATE heads SET count = ?, hash = ?, mac = ?", (*entry.head, mac))
@@ -208,7 +209,7 @@ def test_heads_of_the_second_place(rotated, tmp_path, forget):
 
 def test_lines_of_the_access_log(rotated):
     ledger, other, thief = rotated
-    with sqlite3.connect(thief.place) as link:
+    with closing(sqlite3.connect(thief.place)) as link, link:
         [(record,)] = link.execute("SELECT record FROM access_log").fetchall()
         link.execute("UPDATE access_log SET mac = ?", (hmac.digest(thief.key, ACCESS + record.encode(), "sha256").hex(),))
     link.close()

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import sqlite3
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from types import SimpleNamespace
 
@@ -220,7 +221,7 @@ def test_a_ledger_is_not_a_place_for_tokens(location):
 
 
 def test_a_database_of_something_else_is_refused(tmp_path):
-    with sqlite3.connect(tmp_path / "other.db") as link:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as link, link:
         link.execute("CREATE TABLE tokens (id)")
     link.close()
     with pytest.raises(ConflictError, match="something else"):

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import sqlite3
+from contextlib import closing
 from html import unescape
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_ledger_is_verified_and_one_that_was_changed_is_told(people: Visitor):
         assert people.post("/history/verify", form).status_code == 422
     people.enter("olga")
     file = people.gateway.known["shop"].policy.with_name("shop.ledger")
-    with sqlite3.connect(file) as link:
+    with closing(sqlite3.connect(file)) as link, link:
         for (name,) in link.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             link.execute(f"DROP TRIGGER {name}")
         link.execute("UPDATE entries SET record = replace(record, 'shop', 'mill')")

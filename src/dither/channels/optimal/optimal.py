@@ -51,7 +51,7 @@ MOST_CELLS = 9_000_000
 @argument_errors
 @dataclass(frozen=True, eq=False)
 class Optimal:
-    """A mechanism on finitely many answers that gains as much as any, up to its gap. Made by `optimal`.
+    """The optimal mechanism on finitely many answers: no other gains more, up to its proved gap. Made by `optimal`.
 
     Args:
         graph: Which answers are neighbours.

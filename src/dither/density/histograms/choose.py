@@ -212,7 +212,7 @@ def cdf(
     unit: UnitLike = Unit.ADD_REMOVE,
     known_loss: bool = False,
 ) -> Plan:
-    """The best mechanism for running sums over bins: how many people lie below each edge.
+    """The best mechanism for a distribution function: how many people lie below each edge of the bins.
 
     With `known_loss`, of those whose loss is known exactly: a strategy with discrete Gaussian noise is zCDP and no more is
     known, so that at a delta it costs a larger epsilon than rounded Gaussian noise of the same rho.

@@ -60,7 +60,7 @@ def nonnegative(counts: EstimatesLike) -> Floats:
 
 @argument_errors
 def simplex(counts: EstimatesLike, total: NumberLike) -> Floats:
-    """The nearest counts that are not below 0 and add up to a total.
+    """Projection onto the simplex: the nearest counts that are not below 0 and add up to a total.
 
     Args:
         counts: estimates, one for each cell.
@@ -84,7 +84,7 @@ def simplex(counts: EstimatesLike, total: NumberLike) -> Floats:
 
 @argument_errors
 def isotonic(values: EstimatesLike, *, low: NumberLike | None = None, high: NumberLike | None = None) -> Floats:
-    """The nearest sequence that never falls, and stays within low and high where they are given.
+    """Isotonic regression: the nearest sequence that never falls, within low and high where they are given.
 
     Args:
         values: estimates in order, such as running sums.

@@ -60,7 +60,7 @@ def read_cells(value: SupportsIndex, *, least: int = 1) -> int:
 @argument_errors
 @frozen(kw_only=True, slots=False)
 class Histogram:
-    """Whole-number noise in every cell: pure epsilon, or zCDP.
+    """The noisy histogram, with geometric or Gaussian noise in every cell: pure epsilon, or zCDP.
 
     Args:
         cells: how many there are, 1 to 2^24.

@@ -66,7 +66,7 @@ COMBINATIONS = 7  # of cells that neighbours are made of
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Marginals:
-    """Some tables of a few columns each, with one promise for all of them.
+    """Marginals: contingency tables of a few columns each, with one guarantee for all of them.
 
     Args:
         grid: the columns; its own cells are never counted.

@@ -44,7 +44,7 @@ def _read_cells(value: SupportsIndex) -> int:
 @argument_errors
 @frozen(kw_only=True, slots=False)
 class PrefixWorkload:
-    """The optimal strategy for prefixes: zCDP.
+    """Prefix sums by the matrix mechanism with its optimal strategy: zCDP.
 
     Args:
         cells: how many there are, 2 to 128.

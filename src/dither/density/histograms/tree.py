@@ -68,7 +68,7 @@ LISTED = 2**16  # prefixes whose variances are computed one by one; beyond, all 
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Tree:
-    """Noise in every node of a tree over the cells, made consistent: pure epsilon, or zCDP.
+    """Hierarchical counts (the tree mechanism), with noise in every node, made consistent: pure epsilon, or zCDP.
 
     Args:
         cells: how many leaves there are, 2 to 2^24.

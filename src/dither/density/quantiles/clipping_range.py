@@ -66,7 +66,7 @@ def _read_ends(ends: Literal["upper", "both"]) -> str:
 @argument_errors
 @frozen(kw_only=True, slots=False)
 class ClippingRange:
-    """Bounds that hold all but a few people: pure epsilon, or of bounded range for a rho.
+    """Private clipping bounds, beyond which few people lie: pure epsilon, or of bounded range for a rho.
 
     Args:
         bins: what the bounds are chosen from, with edges known beforehand: see `log_bins`.

@@ -51,7 +51,7 @@ SHOWS = {
 @argument_errors
 @dataclass(frozen=True)
 class KeyChoice:
-    """The rule to take, and what the others would need. `keys` makes it.
+    """The best rule of partition selection, and how many people a key needs under the others. `keys` makes it.
 
     Args:
         name: the rule in a word: "magic", "geometric", "gaussian", "truncated geometric", "truncated gaussian", "weighted".
@@ -123,7 +123,7 @@ def keys(
     unit: UnitLike = Unit.ADD_REMOVE,
     min_people: SupportsIndex = 1,
 ) -> KeyChoice:
-    """The rule that shows keys with the fewest holders; with `counts` among those that also say how many they are.
+    """Partition selection: the rule that shows keys with the fewest holders; with `counts`, one that says how many they are.
 
     `held` is a public guess of how many keys a person has: with it, the weighted rule is compared too.
 

@@ -61,7 +61,7 @@ SPARE_BITS = 64  # of the grid below d, and of g above 1: what rounding costs is
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class MagicKeys(KeyRule):
-    """Keys without counts: the most that can be shown where people who hold one key come or go.
+    """Partition selection without counts: the most that can be shown where people who hold one key come or go.
 
     Args:
         epsilon: the promise, together with `delta`.

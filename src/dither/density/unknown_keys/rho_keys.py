@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class RhoKeys(ThresholdKeys):  # type: ignore[override]  # its __attrs_init__ takes rho as well
-    """Keys and counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.
+    """Partition selection by counts with Gaussian noise, priced in rho. `epsilon` is 0: all but delta is in rho.
 
     Args:
         rho: the promise in zCDP: what keys that others hold too can tell.

@@ -195,7 +195,7 @@ class ThresholdKeys(KeyRule):
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class GeometricKeys(ThresholdKeys):
-    """Keys and counts with geometric noise: for one key a person, or few.
+    """Partition selection by a threshold on counts with geometric noise: for one key a person, or few.
 
     Args:
         epsilon: the promise, together with `delta`.
@@ -241,7 +241,7 @@ class GeometricKeys(ThresholdKeys):
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class GaussianKeys(ThresholdKeys):
-    """Keys and counts with Gaussian noise: for several keys a person.
+    """Partition selection by a threshold on counts with Gaussian noise: for several keys a person.
 
     Args:
         epsilon: the promise, together with `delta`.

@@ -38,7 +38,7 @@ from dither.privacy import calibrate
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class WeightedKeys(GaussianKeys):
-    """Keys and weights with Gaussian noise: for people who hold few keys or many.
+    """Partition selection by weights with Gaussian noise: for people who hold few keys or many.
 
     Args:
         epsilon: the promise, together with `delta`.

@@ -53,7 +53,7 @@ LEAST_RATE = Fraction(1, 10**6)
 
 
 class PrivateSGD(PrivateClassifier):
-    """A network for two or more classes, (epsilon, delta)-differentially private; it needs `dither[torch]`.
+    """DP-SGD: a network for two or more classes, (epsilon, delta)-differentially private; it needs `dither[torch]`.
 
     Args:
         network: a `torch.nn.Module` from (rows, columns) to (rows, classes). It is copied; its weights at the start are

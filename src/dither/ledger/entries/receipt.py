@@ -9,6 +9,7 @@ from dither.arguments import argument_errors
 from dither.errors import DataError, InputError
 from dither.ledger.entries.entry import Head, canonical
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.privacy.records import refuse_newer
 
 VERSION = 1
 
@@ -16,7 +17,7 @@ VERSION = 1
 @argument_errors
 @dataclass(frozen=True)
 class Receipt:
-    """What `Ledger.reserve` gives: the charge is made. Without an answer, one may be computed under it.
+    """A charge to a privacy budget, and the right to compute one answer under it. Made by `Ledger.reserve`.
 
     Args:
         ledger: identity of the ledger.
@@ -79,6 +80,7 @@ class Receipt:
         """The receipt of a text that `to_json` wrote."""
         try:
             stored = json.loads(text)
+            refuse_newer("version of the receipt", stored["receipt"], VERSION)
             if stored.pop("receipt") != VERSION:
                 raise ValueError("another version")
             stored["guarantee"] = Guarantee.from_json(stored["guarantee"])

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import NumberError
+from dither.local.client_law import rounded_down, rounded_up
 from dither.local.survey import Survey
 from dither.local.surveys.direct_encoding import histogram
 from dither.noise.bernoulli import Bernoulli
@@ -116,6 +117,11 @@ class CoinFlip(Survey):
         """The exact matrix: for fair coins 3/4 and 1/4."""
         p, q = self.chances
         return Channel([[p, 1 - p], [q, 1 - q]], (True, False), (True, False))
+
+    def client_draws(self) -> dict[str, object]:
+        """P(yes | yes) and P(yes | no): coins nearer to each other where they must be rounded."""
+        p, q = self.chances
+        return {"yes": rounded_down(p), "no": rounded_up(q)}
 
     def parameters(self) -> dict[str, object]:
         """The probabilities of the two coins, for the record."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
+from dither.local.client_law import response
 from dither.local.collect.bayesian_update import bayes
 from dither.local.collect.reconstruct import water_filling
 from dither.local.collect.tally import Tally
@@ -93,6 +94,10 @@ class DirectEncoding(Survey):
     def channel(self) -> Channel:
         """The exact matrix of one answer."""
         return self._flat.channel()
+
+    def client_draws(self) -> dict[str, object]:
+        """How many values there are, and the chance of the truth."""
+        return {"values": len(self.domain), "truth": response(self.epsilon, len(self.domain) - 1)}
 
 
 def smallest(size: int) -> np.dtype[Any]:

@@ -30,6 +30,7 @@ from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
 from dither.errors import DataError, GuaranteeError, SizeError
+from dither.local.client_law import falling, response
 from dither.local.collect.bayesian_update import bayes
 from dither.local.collect.estimate import Estimate
 from dither.local.collect.intervals import normal_quantile
@@ -155,6 +156,13 @@ class GridResponse(Survey):
     def channel(self) -> Channel:
         """The exact matrix of one answer."""
         return self._flat.channel() if self.scores == "uniform" else self._grid.channel()
+
+    def client_draws(self) -> dict[str, object]:
+        """The chance of the true cell, or weights of distances along either axis."""
+        sizes = {"width": self.width, "height": self.height, "scores": self.scores}
+        if self.scores == "uniform":
+            return {**sizes, "truth": response(self.epsilon, len(self.domain) - 1)}
+        return {**sizes, "weights": falling(self._grid.rate, max(self.width, self.height))}
 
     # -- at the collector --------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import SizeError
+from dither.local.client_law import response
 from dither.local.survey import Survey
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.noise.bernoulli import Bernoulli
@@ -45,7 +46,7 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 @argument_errors
 class HadamardResponse(Survey):
-    """A number of few bits, and the fastest collector: for many values.
+    """Hadamard response, a report of few bits with the fastest collector: for many values.
 
     Args:
         domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
@@ -108,6 +109,10 @@ class HadamardResponse(Survey):
 
         whole = transform(counts)
         return np.asarray((whole[0] + whole[1 : len(self.domain) + 1]) / 2)
+
+    def client_draws(self) -> dict[str, object]:
+        """How many values and numbers there are, and the chance of a number of the own half."""
+        return {"values": len(self.domain), "numbers": self.numbers, "truth": response(self.epsilon)}
 
     def channel(self) -> Channel:
         """The exact matrix of one answer, for few values."""

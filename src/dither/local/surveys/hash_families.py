@@ -37,6 +37,12 @@ class BalancedHashFamily:
         self.values, self.cells, self.digits = values, cells, digits(values, cells)
         self.seeds = cells**self.digits
 
+    def arithmetic(self) -> dict[str, object]:
+        """How a client computes a cell: polynomials over the integers modulo a prime, with x^degree = reduction."""
+        prime, degree = _root(self.cells)
+        reduction = int(field(self.cells)[1][self.cells // prime, prime]) if degree > 1 else 0  # x^(degree - 1) times x
+        return {"family": self.name, "prime": prime, "degree": degree, "reduction": reduction, "digits": self.digits}
+
     def collisions(self) -> float:
         """The error that is left whatever the number of reports, over the sum of squared frequencies."""
         return 0.0
@@ -87,6 +93,10 @@ class MixedHashFamily:
 
     def __init__(self, values: int, cells: int, seeds: int) -> None:
         self.values, self.cells, self.seeds = values, cells, seeds
+
+    def arithmetic(self) -> dict[str, object]:
+        """How a client computes a cell: the name says all."""
+        return {"family": self.name}
 
     def collisions(self) -> float:
         """The error that is left whatever the number of reports, over the sum of squared frequencies."""

@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
+from dither.local.client_law import response
 from dither.local.collect.intervals import interval, normal_quantile
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
+from dither.local.portable_survey import PortableSurvey
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram
 from dither.local.surveys.frequent_items import FrequentItems
@@ -52,7 +54,7 @@ AT_ONCE = 2**15  # hashes in the cache
 
 
 @argument_errors
-class HeavyHitters:
+class HeavyHitters(PortableSurvey):
     """The most frequent texts of up to `longest` bytes, or whole numbers of so many bits.
 
     Args:
@@ -158,6 +160,11 @@ class HeavyHitters:
         high = (keys * times + plus) >> np.uint64(32)
         return np.asarray((high * np.uint64(self.cells)) >> np.uint64(32)).astype(np.int64)
 
+    def client_draws(self) -> dict[str, object]:
+        """How an item is read, the hash functions of all groups, and the chance of the own cell."""
+        sizes = {"groups": self.groups, "length": self.items.length, "seeds": self.seeds, "cells": self.cells}
+        return {**self.items.record, **sizes, "truth": response(self.epsilon, self.cells - 1)}
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of one report: an unsigned integer of four bytes."""
@@ -187,9 +194,8 @@ class HeavyHitters:
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
-        payload = reports.payload_as(self.dtype)
-        counts, bad = histogram(payload, self.groups * self.seeds * self.cells)
-        return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
+        payload = reports.one_per_client().payload_as(self.dtype)
+        return Tally.of(self.record, reports, len(payload), *histogram(payload, self.groups * self.seeds * self.cells))
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> FrequentItems:
         """The most frequent items, from `found`, reports or a tally; all intervals hold together at this `confidence`."""

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import power
 from dither.channels.matrix import MatrixEntry
+from dither.local.client_law import exponential
 from dither.local.surveys.number_survey import NumberSurvey
 from dither.local.surveys.piecewise_and_duchi import Duchi, Piecewise
 from dither.noise.bernoulli import Bernoulli
@@ -37,7 +38,7 @@ LEAST_MIXED = Fraction(61, 100)  # below this epsilon a mixture is worse than it
 
 @argument_errors
 class Hybrid(NumberSurvey):
-    """Piecewise or Duchi, by a coin that the report tells: little noise at every epsilon.
+    """The hybrid mechanism for means, piecewise or Duchi by a coin that the report tells: little noise at every epsilon.
 
     Args:
         low: the lower bound of a number; smaller ones count as this.
@@ -102,6 +103,12 @@ class Hybrid(NumberSurvey):
         found[bit] = self._windows.size + self._bit._encode(up.astype(np.int64))
         found[~bit] = self._windows._encode(places[~bit])
         return found
+
+    def client_draws(self) -> dict[str, object]:
+        """What Piecewise and Duchi draw from, and the chance of the latter; where there is no mixture, Duchi alone."""
+        if self._windows is None:
+            return self._bit.client_draws()
+        return {**self._bit.client_draws(), **self._windows.client_draws(), "duchi": exponential(self.epsilon / 2)}
 
     def _rows(self) -> list[list[MatrixEntry]]:
         if self._windows is None:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import NumberError, SizeError
+from dither.local.client_law import response
 from dither.local.collect.intervals import normal_quantile
 from dither.local.collect.reconstruct import simplex
 from dither.local.survey import DomainLike, Survey
@@ -51,7 +52,7 @@ MOST_ENTRIES = 1 << 14  # of a whole channel
 
 @argument_errors
 class LocalHashing(Survey):
-    """A cell of a public hash function: few bytes, for many values.
+    """Local hashing, a report that is a cell of a public hash function: few bytes, for many values.
 
     Args:
         domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
@@ -162,6 +163,11 @@ class LocalHashing(Survey):
         own = self.hash_family.of(np.arange(seeds)[:, None], np.arange(size))
         matrix = [[entry for seed in range(seeds) for entry in share[own[seed, at]]] for at in range(size)]
         return Channel(matrix, self.domain, [(seed, cell) for seed in range(seeds) for cell in range(cells)])
+
+    def client_draws(self) -> dict[str, object]:
+        """The hash functions, and the chance of the own cell."""
+        sizes = {"values": len(self.domain), "seeds": self.seeds, "cells": self.cells}
+        return {**sizes, "hash": self.hash_family.arithmetic(), "truth": response(self.epsilon, self.cells - 1)}
 
     def parameters(self) -> dict[str, object]:
         """The hash functions, for the record: which family, how many, and to how many cells."""

@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, PrecisionError
+from dither.local.client_law import response
 from dither.local.collect.reports import Reports
 from dither.local.survey import DomainLike, Survey, read_domain, read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
@@ -60,7 +61,7 @@ FINENESS = 2**16  # in how many parts `for_error` divides `forever`
 
 @argument_errors
 class Longitudinal(Survey):
-    """One value among d, reported many times: `first` for one report, `forever` for all of them.
+    """Memoized randomized response: one value, reported many times; epsilon `first` for one report, `forever` for all.
 
     Args:
         domain: the values that an answer can have (texts, whole numbers, truth values, pairs of whole numbers), or how many.
@@ -123,6 +124,12 @@ class Longitudinal(Survey):
     def parameters(self) -> dict[str, object]:
         """The epsilon of one report, for the record."""
         return {"first": self.first.to_json()}
+
+    def client_draws(self) -> dict[str, object]:
+        """The chance of the truth in the permanent answer, and of the permanent answer in a fresh one."""
+        others = len(self.domain) - 1
+        chances = {"permanent": response(self.forever, others), "fresh": response(self.second, others)}
+        return {"values": others + 1, **chances}
 
     # -- at the source -----------------------------------------------------------------------------------------
 

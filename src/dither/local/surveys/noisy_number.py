@@ -25,6 +25,7 @@ from dither.channels.closed_form_rows import power, truncated
 from dither.channels.kernels import GeometricKernel
 from dither.channels.matrix import MatrixEntry
 from dither.errors import NumberError
+from dither.local.client_law import geometric
 from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
 from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.lattice import add
@@ -93,6 +94,10 @@ class NoisyNumber(NumberSurvey):
 
         noisy: Any = add(places, self._noise.law.sample(places.shape))
         return np.asarray(np.clip(noisy, 0, self.steps))
+
+    def client_draws(self) -> dict[str, object]:
+        """Weights of noise 0, 1, ..., G - 1 on either side, and of all from G on."""
+        return {**super().client_draws(), "weights": geometric(self.epsilon / self.steps, self.steps)}
 
     def _rows(self) -> list[list[MatrixEntry]]:
         return [truncated(i, self.reports, self.epsilon / self.steps) for i in range(self.reports)]

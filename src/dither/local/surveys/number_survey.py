@@ -25,7 +25,7 @@ smallest over c of the largest m(i) - 2 c x + c^2 (a concave function of the dis
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,6 +39,7 @@ from dither.local.collect.intervals import normal_quantile
 from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.least_epsilon import least_epsilon
+from dither.local.portable_survey import PortableSurvey
 from dither.local.survey import read_epsilon
 from dither.local.surveys.direct_encoding import histogram, smallest
 from dither.noise.random_rounding import round_randomly
@@ -73,7 +74,7 @@ class MeanEstimate:
         )
 
 
-class NumberSurvey(ABC):
+class NumberSurvey(PortableSurvey):
     """Numbers inside known bounds, randomised by the people who have them."""
 
     kind: ClassVar[str]  # its name on the wire
@@ -124,6 +125,10 @@ class NumberSurvey(ABC):
         """What a collector must know besides the bounds and epsilon, as plain JSON."""
         return {}
 
+    def client_draws(self) -> dict[str, object]:
+        """The bounds and the number of steps to which a client rounds at random; and what each kind adds."""
+        return {"low": self.low, "high": self.high, "steps": self.steps}
+
     # -- the promise -------------------------------------------------------------------------------------------
 
     @property
@@ -173,9 +178,8 @@ class NumberSurvey(ABC):
         if not isinstance(reports, Reports):
             raise DataError("reports", type(reports), "they are no reports", "what randomize gave, or Reports.from_bytes")
         reports.check(self.record)
-        payload = reports.payload_as(self.dtype)
-        counts, bad = histogram(payload, self.reports)
-        return Tally(self.record, counts, len(payload) - bad, bad + reports.broken)
+        payload = reports.one_per_client().payload_as(self.dtype)
+        return Tally.of(self.record, reports, len(payload), *histogram(payload, self.reports))
 
     def estimate(self, found: Reports | Tally, *, confidence: NumberLike = "0.95") -> MeanEstimate:
         """The mean of all numbers, from what was `found`, reports or a tally; an interval at this `confidence`."""

@@ -26,6 +26,7 @@ from dither.arguments import argument_errors
 from dither.channels.closed_form_rows import flat, power
 from dither.channels.matrix import MatrixEntry
 from dither.errors import NumberError
+from dither.local.client_law import response
 from dither.local.surveys.number_survey import MOST_REPORTS, NumberSurvey
 from dither.mechanisms.response.k_ary_response import Flat
 from dither.noise.bernoulli import Bernoulli
@@ -42,7 +43,7 @@ FEWEST, NARROWEST = 2**10, 16  # reports, and reports in a window, unless others
 
 @argument_errors
 class Duchi(NumberSurvey):
-    """One bit: the number is rounded at random to one bound, and the bound is told by randomized response.
+    """Duchi's one-bit mechanism for means: a number is rounded at random to a bound, told by randomized response.
 
     Args:
         low: the lower bound of a number; smaller ones count as this.
@@ -74,6 +75,10 @@ class Duchi(NumberSurvey):
     def _encode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._flat.randomize_places(places)
 
+    def client_draws(self) -> dict[str, object]:
+        """The chance of the true bound."""
+        return {**super().client_draws(), "truth": response(self.epsilon)}
+
     def _rows(self) -> list[list[MatrixEntry]]:
         return flat(2, self.epsilon)
 
@@ -101,7 +106,7 @@ class Duchi(NumberSurvey):
 
 @argument_errors
 class Piecewise(NumberSurvey):
-    """A window of reports around the number is likelier than all others: for large epsilon.
+    """The piecewise mechanism for means: reports in a window around the number are likelier; for large epsilon.
 
     Args:
         low: the lower bound of a number; smaller ones count as this.
@@ -165,6 +170,11 @@ class Piecewise(NumberSurvey):
         other = uniform(self.steps, outside.shape)
         found[~near] = np.where(other < outside, other, other + self.window)
         return found
+
+    def client_draws(self) -> dict[str, object]:
+        """M and w, and the chance of a report in the window."""
+        near = response(self.epsilon, Fraction(self.steps, self.window))
+        return {**super().client_draws(), "reports": self.size, "window": self.window, "near": near}
 
     def _rows(self) -> list[list[MatrixEntry]]:
         return self.rows(power(self.epsilon, 1))

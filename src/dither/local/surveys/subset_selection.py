@@ -19,6 +19,7 @@ Ye and Barg 2018; Wang et al. 2016.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,6 +28,7 @@ from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import SizeError
+from dither.local.client_law import response
 from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
@@ -117,6 +119,11 @@ class SubsetSelection(Survey):
         sets = list(combinations(range(size), k))
         rows = [[grown * other if at in listed else other for listed in sets] for at in range(size)]
         return Channel(rows, self.domain, sets)
+
+    def client_draws(self) -> dict[str, object]:
+        """How many values there are and are named, and the chance that the own one is among them."""
+        size, k = len(self.domain), self.chosen
+        return {"values": size, "chosen": k, "own": response(self.epsilon, Fraction(size - k, k))}
 
     def parameters(self) -> dict[str, object]:
         """How many values a report names, for the record."""

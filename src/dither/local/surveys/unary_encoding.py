@@ -29,6 +29,7 @@ from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import power
 from dither.errors import DataError, NumberError, SizeError
+from dither.local.client_law import response
 from dither.local.survey import DomainLike, Survey
 from dither.local.surveys.packed_bits import as_reports, as_rows, column_sums, has_spare_bits, row_type
 from dither.noise.bernoulli import Bernoulli
@@ -151,6 +152,11 @@ class UnaryEncoding(Survey):
         own, other = {1: p, 0: 1 - p}, [math.prod([q] * ones + [1 - q] * (size - 1 - ones)) for ones in range(size)]
         rows = [[own[bits[at]] * other[sum(bits) - bits[at]] for bits in outputs] for at in range(size)]
         return Channel(rows, self.domain, outputs)
+
+    def client_draws(self) -> dict[str, object]:
+        """The chance of a one: of the own bit, and of any other."""
+        kept = response(self.epsilon if self.optimised else self.epsilon / 2)
+        return {"values": len(self.domain), "own": Fraction(1, 2) if self.optimised else kept, "other": 1 - kept}
 
     def parameters(self) -> dict[str, object]:
         """Whether it is the optimised or the symmetric encoding, for the record."""

@@ -19,7 +19,7 @@ from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.difference import Difference, difference
 from dither.query.answers.interval_table import with_intervals
-from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
+from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import chart_title, svg_chart
 from dither.query.answers.table import html_table, page, table_text
@@ -287,9 +287,7 @@ class Answer:
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> Answer:
         found = dict(record)
-        version = found.pop("answer")
-        if version not in (1, VERSION):
-            raise ValueError("another version")
+        version = read_version(found.pop("answer"), VERSION)
         if version == 1:  # which did not say what each number says
             found |= {"statements": {}, "says": "", "beyond": None}
         check_record(found)

@@ -13,7 +13,7 @@ from dither.numeric.number import integer
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.free_answer import FreeAnswer
-from dither.query.answers.record import check_record, refused
+from dither.query.answers.record import check_record, read_version, refused
 from dither.query.answers.table import page
 from dither.terminal import Explanation, wrapped
 
@@ -104,8 +104,9 @@ class BatchAnswer:
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> BatchAnswer:
         found = dict(record)
-        if found.pop("batch_answer") != VERSION or not isinstance(several := found.pop("batch"), list):
-            raise ValueError("another version")
+        read_version(found.pop("batch_answer"), VERSION)
+        if not isinstance(several := found.pop("batch"), list):
+            raise ValueError("a batch is a list")
         check_record(found)
         own = {"receipt": found["receipt"]}
         answers = tuple(_answer(one if "free_answer" in one else own | one) for one in several)

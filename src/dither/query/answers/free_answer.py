@@ -10,7 +10,7 @@ from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
-from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, refused
+from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
 from dither.terminal import Explanation
 
@@ -109,8 +109,9 @@ class FreeAnswer(Answer):
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> FreeAnswer:
         found = dict(record)
-        if (found.pop("free_answer"), found.pop("free"), found.pop("price")) != (VERSION, True, FREE):
-            raise ValueError("another version")
+        read_version(found.pop("free_answer"), VERSION)
+        if (found.pop("free"), found.pop("price")) != (True, FREE):
+            raise ValueError("an answer that is not free")
         check_record(found)
         found |= {"columns": read_columns(found), "keys": tuple(found["keys"])}
         return cls(**(found | {"guarantee": Guarantee.from_json(found["guarantee"])}))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
 from dither.errors import DataError, DitherError
+from dither.privacy.records import refuse_newer
 
 Column: TypeAlias = list[Any]
 Kind = Literal["text", "boolean", "date", "timestamp", "whole", "number"]
@@ -32,6 +33,14 @@ def refused(text: str, writer: str) -> Iterator[None]:
         if isinstance(error, DitherError):
             raise
         raise DataError("answer", text, "dither did not write this", f"what {writer} gave") from error
+
+
+def read_version(version: Any, newest: int) -> int:
+    """The version of a record, from 1 to the newest that is read; a newer one is refused in words of its own."""
+    refuse_newer("version of the answer", version, newest)
+    if type(version) is not int or version < 1:
+        raise ValueError("no version")
+    return version
 
 
 def check_record(found: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.number import exact, integer, rational
+from dither.privacy.records import refuse_newer
 from dither.query.answers.compare import NO_PRICE
 from dither.query.plan.text import plain
 from dither.query.policy.toml_text import read_toml, toml_text
@@ -74,6 +75,7 @@ def _file(path: Path) -> list[Any]:
         raise DataError("plan", str(path), f"it cannot be read: {error.strerror}", f"a file: {FILE_EXAMPLE}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError("plan", str(path), f"it is not TOML: {error}", FILE_EXAMPLE) from error
+    refuse_newer("plan: version", stated.get("version"), VERSION)
     for extra in stated.keys() - {"version", "question"}:
         raise DataError(f"plan: {extra}", stated[extra], "no such part of a plan is known", "version, [[question]]")
     if type(stated.get("version")) is not int or stated["version"] != VERSION:

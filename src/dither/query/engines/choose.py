@@ -9,8 +9,10 @@ from dither.query.engines.duckdb.run import DuckDBEngine
 from dither.query.engines.engine import Engine
 from dither.query.engines.mixed import MixedEngine
 from dither.query.engines.postgres.run import PostgresEngine
+from dither.query.engines.spark.run import SparkEngine
 from dither.query.policy.engine_facts import EngineFacts
 from dither.query.sources.source import Source
+from dither.query.sources.spark_table import SparkSource
 
 
 def choose_engine(sources: Mapping[str, Source], facts: EngineFacts | None = None, public: Collection[str] = ()) -> Engine:
@@ -24,5 +26,8 @@ def choose_engine(sources: Mapping[str, Source], facts: EngineFacts | None = Non
         told = ", ".join(f"{name} ({source.kind})" for name, source in sorted(sources.items()))
         why = "their rows are read by different engines, and one question is read by one"
         instead = "all tables in one PostgreSQL database, or all in files and frames; or protected ones in PostgreSQL, and "
-        raise DataError("sources", told, why, instead + "small public ones anywhere")
+        instead = "all tables in Spark" if "spark" in kinds else f"{instead}small public ones anywhere"
+        raise DataError("sources", told, why, instead)
+    if kinds == {"spark"}:
+        return SparkEngine(source for source in sources.values() if isinstance(source, SparkSource))
     return PostgresEngine(facts) if kinds == {"postgresql"} else DuckDBEngine(sources.values())

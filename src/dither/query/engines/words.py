@@ -28,7 +28,7 @@ from dither.query.policy.column import Key, Type
 from dither.query.sources import sql_quotes
 
 WHOLE = "0|-?[1-9][0-9]*"  # the one spelling of a whole number
-LARGEST = 2**63
+LARGEST, SMALL = 2**63, 2**23  # fewer than 2^40 small numbers add up to less than the largest
 LARGE = 2.0**100  # the largest and, turned over, the smallest number that arithmetic gets from a cell
 SECONDS: dict[Unit, int] = {"hour": 3600, "minute": 60, "second": 1}
 
@@ -42,6 +42,7 @@ class Words:
     }  # fmt: skip
     wide_type: ClassVar[str] = "NUMERIC(38)"
     salt: ClassVar[str] = "0"  # as the run of a SELECT knows it
+    distributed: ClassVar[bool] = False  # whether rows are on many machines: totals are sent about, not rows
 
     def __init__(self, *, cuts: bool = False, lists: KeyLists | None = None) -> None:
         self._cuts, self._lists = cuts, lists
@@ -137,8 +138,7 @@ class Words:
         return f"({sql} <= {self.number(float('inf'))})"
 
     def one_zero(self, sql: str) -> str:
-        """A double with one zero: -0.0 and 0.0 are equal and yet two values, and -0.0 + 0.0 is 0.0. No sum with zero fails,
-        and each other number is its own."""
+        """A double with one zero: -0.0 and 0.0 are equal and yet two values, -0.0 + 0.0 is 0.0. No sum with zero fails."""
         return f"({sql} + {self.number(0.0)})"
 
     def is_whole(self, sql: str) -> str:
@@ -189,8 +189,7 @@ class Words:
         return f"({sql} + {interval})"
 
     def difference(self, unit: Unit, start: str, end: str) -> str:
-        """How many starts of a unit lie between two times of the years 1 to 9999: differences of whole numbers, which fit
-        into 64 bits, and of seconds since 1970, which are whole and below 2^53."""
+        """How many starts of a unit lie between two times of the years 1 to 9999: of whole numbers, which fit 64 bits."""
         if unit == "day":
             first, last = (self.cast(sql, self.types[Type.DATE]) for sql in (start, end))
             return self.narrow(f"({last} - {first})")
@@ -208,8 +207,7 @@ class Words:
         return f"({found[0]} - {found[1]})"
 
     def like(self, sql: str, pattern: str) -> str:
-        """Whether a text looks like a constant pattern, in which nothing but % and _ means anything: the escape character
-        is one that it lacks."""
+        """Whether a text looks like a constant pattern, in which only % and _ mean anything: it lacks the escape sign."""
         lacks = next(chr(code) for code in count(33) if chr(code) not in f"{pattern}%_'\\")
         return f"({sql} LIKE {self.text(pattern)} ESCAPE {self.text(lacks)})"
 
@@ -247,8 +245,7 @@ class Words:
         return f"trunc({sql})"
 
     def elementary(self, name: ElementaryName, sql: str) -> str:
-        """A logarithm, a root or an exponential of a double that has one. A function of the number alone: the engine
-        computes one value after the other, and gives the same wherever in a table the number stands."""
+        """A logarithm, a root or an exponential of a double that has one. A function of the number alone, wherever it is."""
         return f"(ln({sql}) / {self.number(math.log(2))})" if name == "log2" else f"{name}({sql})"
 
     def power(self, sql: str, exponent: Fraction) -> str:
@@ -263,15 +260,19 @@ class Words:
         """Whole numbers divided, towards zero; the divisor is a positive constant, or a count of rows that are there."""
         return f"div({sql}, {by})"
 
+    def divide_wide(self, sql: str, by: str) -> str:
+        """The same of wide whole numbers, where the quotient need not fit into 64 bits."""
+        return self.divide(sql, by)
+
     # -- totals
 
     def total(self, sql: str) -> str:
         """A sum of whole numbers, wide: as many rows as there are cannot overflow it; NULL of none."""
         return f"sum({self.wide(sql)})"
 
-    def narrow_total(self, sql: str) -> str:
-        """The same of whole numbers of 64 bits, which some engines add up faster."""
-        return self.total(sql)
+    def narrow_total(self, sql: str, over: str = "", most: int | None = None) -> str:
+        """The same of whole numbers of 64 bits, at most so large, if known; some are faster at it. `over`: as a window."""
+        return f"{self.total(sql)}{over}"
 
     def collected(self, sql: str) -> str:
         """All values of a group as one list, in any order; NULL of none."""
@@ -287,8 +288,7 @@ class Words:
         return f"{sql} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
 
     def materialized(self, name: str, select: str) -> str:
-        """A SELECT within WITH that is read twice, and computed once where the engine can. It is a function of content:
-        computed twice, it gives the same."""
+        """A SELECT within WITH that is read twice, computed once where the engine can; of content alone: twice the same."""
         return f"{name} AS ({select})"
 
     def computed_once(self, select: str) -> str:

@@ -8,9 +8,15 @@ of either.
 
 Which rule. Where rho counts, `RhoKeys` or `TruncatedRhoKeys`, whose prices are in rho; otherwise those of `density.keys`. Of
 these the one that needs the fewest holders, by public facts. A key that fewer than `min_people` of the policy hold is never
-shown: the engine leaves it out, having bounded people, in the SELECT whose counts get the noise. The rule holds that for
-certain as well, whatever it is given. (With min_people = 1, that any key is shown which one person alone holds has a
-probability of at most delta, for all of her keys together.)
+shown: the engine leaves it out, having bounded people, in the SELECT whose counts get the noise, so that 10^8 keys of one
+person each never come to Python. The rule holds that for certain as well, whatever it is given.
+
+Theorem. What is released has the same law whether the engine leaves keys of fewer than m = `min_people` out or not.
+Proof. A rule decides about each key by itself, and shows none of fewer than m holders, whatever is drawn. So what it shows
+of the others does not depend on those keys, and a question about keys that are shown reads the totals of these alone.
+
+(With min_people = 1, that any key is shown which one person alone holds has a probability of at most delta, for all of her
+keys together; then all keys come to Python.)
 
 Where people are all that is counted, the noisy counts of stage one are the answer: they get the whole price.
 

@@ -31,6 +31,7 @@ from dither.query.policy.origin import CONSENT, check_consent
 from dither.query.policy.table import MIN_PEOPLE, Table, read_table
 from dither.query.policy.table_words import limit_words, whose
 from dither.query.policy.toml_text import read_toml, toml_text
+from dither.query.policy.version import check_version
 from dither.terminal import Explanation
 
 VERSION = 1
@@ -144,11 +145,10 @@ def load_policy(path: Path) -> Policy:
 def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None) -> Policy:
     """A policy from nested facts; without a ledger in it, somebody hands one over."""
     _must_be_decided(stated, "")
+    check_version(stated, VERSION)
     known = {"version", "domain", "unit", "data_version", "engine", "ledger", "limits", "tables", "made_up", CONSENT}
     for extra in stated.keys() - known:
         raise PolicyError(extra, stated[extra], "no such part of a policy is known", ", ".join(sorted(known)))
-    if stated.get("version") != VERSION or isinstance(stated.get("version"), bool):
-        raise PolicyError("version", stated.get("version"), f"this dither reads version {VERSION}", f"version = {VERSION}")
     unit = _unit(stated.get("unit", Unit.ADD_REMOVE.value))
     tables = stated.get("tables")
     if not isinstance(tables, dict) or not tables:

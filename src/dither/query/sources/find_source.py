@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from pathlib import Path
+from typing import Any
 
 from dither.errors import DataError
 from dither.query.policy.csv_dialect import PLAIN, CsvDialect
@@ -12,6 +13,8 @@ from dither.query.sources.frames import FRAMES
 from dither.query.sources.partitioned_files import PartitionedFiles, cells_of, files_below
 from dither.query.sources.postgres_table import postgres_table
 from dither.query.sources.source import DataLike, DuckDBFile, ParquetFiles, Source
+from dither.query.sources.spark_session import SparkSessionLike
+from dither.query.sources.spark_table import PREFIX, SparkFrame, spark_source
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a directory of Parquet, "
 KINDS += "postgresql://..., a pandas or polars DataFrame, or an Arrow table"
@@ -19,16 +22,27 @@ KINDS += "postgresql://..., a pandas or polars DataFrame, or an Arrow table"
 EXAMPLES = {"dict": "pyarrow.table(data)", "list": "pyarrow.Table.from_pylist(data) of a list of dicts"}
 
 
-def find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None = None) -> Source:
-    """The source that a path, a glob or a frame stands for; `dialect` where its owner says that it is CSV, and which."""
-    source = _find_source(stated, folder, where, dialect)
+def find_source(
+    stated: DataLike,
+    folder: Path,
+    where: str,
+    dialect: CsvDialect | None = None,
+    spark: SparkSessionLike | None = None,
+) -> Source:
+    """The source that a path, a glob or a frame stands for; `dialect` where its owner says that it is CSV, and which;
+    `spark` reads what Spark has."""
+    source = _find_source(stated, folder, where, dialect, spark)
     if dialect is not None and not isinstance(source, CsvFiles):
         facts = ", ".join(dialect.stated()) or "separator, encoding, quote, header"
         raise DataError(where, source.kind, f"only CSV files have what is stated of it: {facts}", "leaving that out")
     return source
 
 
-def _find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None) -> Source:
+def _find_source(
+    stated: DataLike, folder: Path, where: str, dialect: CsvDialect | None, spark: SparkSessionLike | None
+) -> Source:
+    if isinstance(stated, str) and stated.startswith(PREFIX):
+        return spark_source(stated, where, spark)
     if isinstance(stated, str) and stated.startswith(("postgresql://", "postgres://")):
         return postgres_table(stated, where)
     if isinstance(stated, (str, Path)):
@@ -37,6 +51,9 @@ def _find_source(stated: DataLike, folder: Path, where: str, dialect: CsvDialect
         except OSError as error:
             raise DataError(where, str(stated), f"it cannot be looked at: {error.strerror}", KINDS) from None
     module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
+    if (module, kind) == ("pyspark", "DataFrame"):
+        frame: Any = stated
+        return SparkFrame(frame.sparkSession, frame)
     if (module, kind) in FRAMES:
         return FRAMES[module, kind](stated)
     if kind == "LazyFrame":

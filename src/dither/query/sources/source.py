@@ -18,6 +18,7 @@ from dither.errors import DataError
 from dither.query.policy.engine_facts import EngineFacts
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Schema, from_arrow, from_duckdb, must_be_text, must_fit
+from dither.query.sources.spark_session import SparkFrameLike
 from dither.query.sources.sql_quotes import text
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class FrameLike(Protocol):
         """Names of the columns; in pyarrow, the columns themselves."""
 
 
-DataLike: TypeAlias = str | Path | FrameLike
+DataLike: TypeAlias = str | Path | FrameLike | SparkFrameLike
 
 
 class Source(ABC):

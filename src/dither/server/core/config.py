@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from dither.errors import PolicyError
 from dither.query.policy.toml_text import read_toml, toml_text
+from dither.query.policy.version import check_version
 from dither.server.core.config_values import (
     Stated,
     StatedFolder,
@@ -122,9 +123,8 @@ def read_gateway(path: Path) -> GatewayConfig:
         >>> folder.cleanup()
     """
     stated, folder = _stated(path), path.resolve().parent
+    check_version(stated, VERSION)
     must_be_known(stated, "", PARTS)
-    if stated.get("version") != VERSION or isinstance(stated.get("version"), bool):
-        raise PolicyError("version", stated.get("version"), f"this dither reads version {VERSION}", f"version = {VERSION}")
     return GatewayConfig(
         datasets=_datasets(stated, folder),
         database=_database(stated.get("database"), folder),

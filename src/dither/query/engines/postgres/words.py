@@ -57,9 +57,9 @@ class PostgresWords(Words):
         """Capital and small letters of ASCII: others have rules of their own on every engine."""
         return f'{how}({sql} COLLATE "C")'
 
-    def narrow_total(self, sql: str) -> str:
+    def narrow_total(self, sql: str, over: str = "", most: int | None = None) -> str:
         """A sum of bigints is a numeric, and is kept in 128 bits until then; numerics are added digit by digit."""
-        return f"sum({self.narrow(sql)})"
+        return f"sum({self.narrow(sql)}){over}"
 
     def order(self, salt: int | str, columns: Sequence[str]) -> str:
         """A hash of 64 bits, keyed by the salt; every value has a text."""

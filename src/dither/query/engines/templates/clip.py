@@ -59,7 +59,7 @@ def clipped(
     norms, weights = weigh(words, families, bounding, sums)
     finest = bounding.resolution
     weighed = [
-        (total, f"{total} * coalesce({weight}, {finest})")
+        (total, f"({total} * coalesce({weight}, {finest}))")
         for mine, weight in zip(own, weights, strict=True)
         for total in mine
     ]
@@ -140,7 +140,7 @@ def with_roots(words: Words, kept: Sequence[str], squares: Mapping[str, str], ro
     columns = [*kept, *squares.values()]
     near = [words.greatest([words.wide(words.ceil(f"sqrt({words.double(x)})")), words.wide("1")]) for x in squares.values()]
     near = [f"CASE WHEN {x} IS NOT NULL THEN {root} END" for x, root in zip(squares.values(), near, strict=True)]
-    newton = [words.divide(f"({r} + {words.divide(x, r)})", words.wide("2")) for r, x in squares.items()]
+    newton = [words.divide_wide(f"({r} + {words.divide_wide(x, r)})", words.wide("2")) for r, x in squares.items()]
     exact = [f"CASE WHEN {r} * {r} >= {x} THEN {r} ELSE {r} + 1 END" for r, x in squares.items()]
     for step in (near, newton, exact):
         found = [f"{root} AS {r}" for r, root in zip(squares, step, strict=True)]
@@ -158,4 +158,4 @@ def coefficient(share: Fraction, claim: int) -> tuple[int, int, int]:
 
 def _divided(words: Words, sql: str, by: int) -> str:
     """A wide whole number that is not negative, divided by a power of two, rounded up."""
-    return f"({sql})" if by == 1 else words.divide(f"({sql} + {words.wide(str(by - 1))})", words.wide(str(by)))
+    return f"({sql})" if by == 1 else words.divide_wide(f"({sql} + {words.wide(str(by - 1))})", words.wide(str(by)))

@@ -62,17 +62,17 @@ class Sums:
     @property
     def c(self) -> str:
         """How many values."""
-        return self.count.format(self.x)
+        return self.count.replace("{}", self.x)
 
     @property
     def s(self) -> str:
         """The sum of steps."""
-        return self.added.format(self.x)
+        return self.added.replace("{}", self.x)
 
     @property
     def z(self) -> str:
         """The sum of squares of steps."""
-        return self.added.format(f"{self.x} * {self.x}")
+        return self.added.replace("{}", f"({self.x} * {self.x})")
 
     @property
     def persons(self) -> str:

@@ -40,8 +40,8 @@ def pair_steps(words: Words, base: PairValues, place: int) -> str:
 def pair_sum(words: Words, counter: PairCounter, x: str, count: str, added: str) -> str:
     """The sum of a counter over the rows of a group; `{}` stands for a column in its count and in its sum."""
     y = f"y{x[1:]}"
-    c, sx, sy = count.format(x), added.format(x), added.format(y)
-    xx, xy, yy = (added.format(f"{one} * {other}") for one, other in ((x, x), (x, y), (y, y)))
+    c, sx, sy = count.replace("{}", x), added.replace("{}", x), added.replace("{}", y)
+    xx, xy, yy = (added.replace("{}", f"({one} * {other})") for one, other in ((x, x), (x, y), (y, y)))
     first, second = counter.axes
     (a, b), t, g, h = counter.scales, counter.total, first.steps, second.steps
 

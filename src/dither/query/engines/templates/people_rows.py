@@ -44,8 +44,8 @@ class Shape:
 def rows_of_people(shape: Shape, relation: str, texts: frozenset[str]) -> str:
     """Rows of a person, meeting the condition; a key that is not declared is NULL.
 
-    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, of which only the
-    numbers leave the engine (`_declared`).
+    Where each row is a person, rows of other groups need not be dropped: they have groups of their own, which do not leave
+    the engine (`_declared` of `templates/totals.py`).
     """
     words, question, alone = shape.words, shape.question, isinstance(shape.bounding, EachRow)
     spell = [
@@ -75,10 +75,11 @@ def rows_of_people(shape: Shape, relation: str, texts: frozenset[str]) -> str:
     )
 
 
-def totals_of_people(shape: Shape, rows: str) -> str:
-    """What each person adds to each group."""
+def totals_of_people(shape: Shape, rows: str, mine: Sequence[str] | None = None) -> str:
+    """What each person adds to each group; `mine`: other totals of hers than all counters."""
     by, number = ["p", *shape.keys], f"count({shape.keys[0]})" if shape.keys else "count(*)"
-    mine = shape.all_measured(number, "count({})", or_zero(shape.words.narrow_total("{}")))
+    if mine is None:
+        mine = shape.all_measured(number, "count({})", or_zero(shape.words.narrow_total("{}")))
     # as counts, these conditions stay above the grouping; a group of rows has one key, so that each is all or nothing
     declared = " AND ".join(f"count({name}) > 0" for name in shape.keys)
     person = f"SELECT {', '.join([*by, f'{number} AS n', *mine])} FROM ({rows}) AS r GROUP BY {', '.join(by)}"

@@ -47,7 +47,7 @@ def own_total(words: Words, own: PersonTotal, place: int, over: str = "") -> str
 def _sum(words: Words, own: PersonSum, place: int, over: str) -> str:
     there, lower = f"count(x{place}){over}", own.counter.origin
     if own.is_whole:
-        found = words.whole(f"({words.narrow_total(f'x{place}')}{over} + {words.wide(str(lower))} * {there})")
+        found = words.whole(f"({words.narrow_total(f'x{place}', over)} + {words.wide(str(lower))} * {there})")
         return f"CASE WHEN {there} > 0 THEN {found} END"
     return f"CASE WHEN {there} > 0 THEN {_above(words, own, place, over)} + {there} * {words.number(lower)} END"
 
@@ -59,7 +59,7 @@ def _mean(words: Words, own: PersonMean, place: int, over: str) -> str:
 
 def _above(words: Words, own: PersonSum | PersonMean, place: int, over: str) -> str:
     """How far values lie above their lower bound, together."""
-    total = f"{words.narrow_total(f'x{place}')}{over}"
+    total = words.narrow_total(f"x{place}", over)
     return f"{words.double(f'({total})' if over else total)} * {words.number(own.counter.step)}"
 
 

@@ -11,7 +11,9 @@ bounded: the last after their key was read (NULL for all of them), since as a co
 twice.
 
 weights   w = min(K, C K // n) for her n rows, K the resolution: her rows together weigh at most n (C K // n) <= C K, and
-          each moves a family by at most w reach in L1 norm.
+          each moves a family by at most w reach in L1 norm. Counters are linear in rows, so that w times her total of a
+          group is the sum of w times what each of her rows adds: an engine of many machines weighs totals, of which there
+          are fewer (`_weighted_totals`). In both forms n counts her rows in declared groups, and so w is the same.
 clip, clip sum   See `engines/templates/clip.py`.
 groups    Her totals in a group with n > R rows become t R // n, truncated towards zero: at most R reach, and of a family
           at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
@@ -27,10 +29,10 @@ from typing import Any
 
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.engines.templates.clip import clipped
-from dither.query.engines.templates.counters import holds_integers
+from dither.query.engines.templates.counters import LARGEST, holds_integers
 from dither.query.engines.templates.people_rows import Shape, group_totals, or_zero, rows_of_people, totals_of_people
 from dither.query.engines.templates.people_sizes import by_groups, by_rows, by_sums, by_values
-from dither.query.engines.words import Words
+from dither.query.engines.words import SMALL, Words
 from dither.query.plan.question import Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
@@ -111,30 +113,72 @@ def _texts(shape: Shape) -> list[tuple[Key, ...]]:
 
 
 def _declared(shape: Shape, grouped: str) -> str:
-    """Totals without the texts of groups that nobody declared: a text that is not UTF-8 has no counterpart in Python,
-    and the release would fail if a single row had one. Above the grouping, so that it is looked at once a group."""
-    lists = _texts(shape)
-    if not any(lists):
-        return grouped
-    shown = [
-        f"CASE WHEN {shape.words.among(name, texts)} THEN {name} END AS {name}" if texts else name
-        for name, texts in zip(shape.keys, lists, strict=True)
-    ]
-    return f"SELECT {', '.join([*shown, *shape.totals])} FROM ({grouped}) AS found"
+    """Totals of rows without the texts of groups that nobody declared, of which there may be as many as rows.
+
+    Theorem. What is released has the same law with these groups and without them.
+    Proof. The statistics get the totals of declared cells alone (`counts.exact_totals`), and no cell holds such a text. A
+    text that is not UTF-8 has no counterpart in Python, and is left out here as well: no row makes the release fail.
+
+    It is a condition on groups that also names a count: an engine would move one on keys alone to the rows, and look at a
+    list of texts once a row.
+    """
+    lists = zip(shape.keys, _texts(shape), strict=True)
+    inside = " AND ".join(shape.words.among(name, texts) for name, texts in lists if texts)
+    return f"{grouped} HAVING CASE WHEN count(*) > 0 THEN {inside} END" if inside else grouped
 
 
 def _weighted(shape: Shape, bounding: Weights, rows: str, salt: int | str) -> str:
     words = shape.words
+    if words.distributed:
+        return _weighted_totals(shape, bounding, rows)
     most, finest = bounding.most * bounding.resolution, bounding.resolution
     declared = " AND ".join(f"{name} IS NOT NULL" for name in shape.keys)
     inside = f" WHERE {declared}" if declared else ""
     weight = words.least([words.integer(finest), words.divide(words.integer(most), "count(*)")])
     weights = f"SELECT p, {words.narrow(weight)} AS w FROM r{inside} GROUP BY p"
     # a product is at most LARGEST of bounding.py: it fits into 64 bits
-    here, product = words.narrow_total("CASE WHEN {} IS NOT NULL THEN w END"), words.narrow_total("{} * w")
+    here, product = words.narrow_total("CASE WHEN {} IS NOT NULL THEN w END"), words.narrow_total("({} * w)")
     added = shape.all_measured(or_zero(words.narrow_total("w")), or_zero(here), or_zero(product))
     grouped = group_totals(shape.keys, added, f"r JOIN ({weights}) AS weights USING (p){inside}")
     return f"WITH {words.materialized('r', rows)} {grouped}"
+
+
+def _weighted_totals(shape: Shape, bounding: Weights, rows: str) -> str:
+    """The same whole numbers from the totals of each person in each group: no row is joined with anything.
+
+    Where her counts and sums are proved to fit into 64 bits, also times her weight, they are weighed, and counters follow
+    from what is added up; otherwise her counters are, which are wide.
+    """
+    words = shape.words
+    most, finest = bounding.most * bounding.resolution, bounding.resolution
+    weight = words.least([words.integer(finest), words.divide(words.integer(most), "sum(n) OVER (PARTITION BY p)")])
+    count, total = (or_zero(words.narrow_total(f"({words.name(of)} * w)")) for of in ("count of {}", "sum of {}"))
+    added, sums = shape.all_measured(or_zero(words.narrow_total("(n * w)")), count, total), _reaches(shape)
+    used = {sql: reach for sql, reach in sums.items() if words.name(f"sum of {sql}") in " ".join(added)}
+    if all(reach < SMALL and reach * most < LARGEST for reach in (1, *used.values())):
+        mine = [f"count({sql}) AS {words.name(f'count of {sql}')}" for sql in sums if "*" not in sql]
+        for sql, reach in used.items():
+            mine.append(f"{words.narrow(or_zero(words.narrow_total(sql, most=reach)))} AS {words.name(f'sum of {sql}')}")
+        weights = f"SELECT *, {words.narrow(weight)} AS w FROM ({totals_of_people(shape, rows, mine)}) AS mine"
+        return group_totals(shape.keys, added, f"({weights}) AS weighed")
+    weights = f"SELECT *, {words.narrow(weight)} AS w FROM ({totals_of_people(shape, rows)}) AS mine"
+    # |w t| is at most the claim; where that fits, so does the product
+    fits = all(bounding.l1(family) < LARGEST for family in shape.families)
+    added = [
+        words.narrow_total(f"({words.narrow(total)} * w)") if fits else words.total(f"{total} * w") for total in shape.totals
+    ]
+    named = [f"{words.wide(or_zero(one))} AS {total}" for one, total in zip(added, shape.totals, strict=True)]
+    return group_totals(shape.keys, named, f"({weights}) AS weighed")
+
+
+def _reaches(shape: Shape) -> dict[str, int]:
+    """What may be added up of a row, each with the largest size of it: x and y, their squares and their product."""
+    found = dict[str, int]()
+    for place, column in enumerate(shape.columns):
+        axes = [(f"{axis}{place}", of.reach) for axis, of in zip("xy", column.axes, strict=False)]
+        found |= dict(axes)
+        found |= {f"({one} * {other})": a * b for at, (one, a) in enumerate(axes) for other, b in axes[at:]}
+    return found
 
 
 def _clipped(shape: Shape, bounding: Clip | ClipSum, rows: str, salt: int | str) -> str:

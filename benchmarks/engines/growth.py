@@ -1,0 +1,44 @@
+"""How the cost on Spark grows: with rows, with people among as many rows, and with groups of the same rows."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.engines import purchases
+from benchmarks.engines.questions import BY_REGION, QUESTIONS, Question
+from benchmarks.engines.spark import SparkSide
+from benchmarks.report import table
+
+WAYS = QUESTIONS[:4]  # the same question, in each way of bounding a person
+RUNS = 3
+
+
+def main(folder: Path, rows: int) -> None:
+    """A row a point: CPU seconds of each way."""
+    load, lines = [os.getloadavg()[0]], []
+    points = [(rows // 10, rows // 100, 50), (rows, rows // 10, 50), (rows, rows // 1000, 50), (rows, rows // 2, 50)]
+    points += [(rows, rows // 10, groups) for groups in (5, 2000)]
+    for place, (count, people, groups) in enumerate(points):
+        where = folder / str(place)
+        where.mkdir()
+        side = SparkSide(where, purchases.make(where, count, people))
+        ours = [side.times(_grouped(way, groups), RUNS)[1] for way in WAYS]
+        lines.append([f"{count:,}", f"{people:,}", f"{groups:,}", *(f"{seconds:.2f}" for seconds in ours)])
+        load.append(os.getloadavg()[0])
+        print(*lines[-1], sep=" | ", file=sys.stderr, flush=True)
+    columns = ["rows", "people", "groups", "each row", "weights", "clip", "groups"]
+    busy = f"load of the machine {min(load):.1f} to {max(load):.1f}"
+    table(f"{SparkSide.name}, CPU seconds of count, sum, average by group, best of {RUNS} turns; {busy}", columns, lines)
+
+
+def _grouped(way: Question, groups: int) -> Question:
+    """The question by regions, by the first few of them, or by products."""
+    keys = dict(way.facts["keys"])
+    if groups <= len(purchases.REGIONS):
+        keys["region"] = purchases.REGIONS[:groups]
+        return replace(way, facts={**way.facts, "keys": keys})
+    keys["product"] = [f"product {number:04d}" for number in range(groups)]
+    return replace(way, sql=BY_REGION.replace("region", "product"), facts={**way.facts, "keys": keys})

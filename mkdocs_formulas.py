@@ -1,0 +1,75 @@
+"""Formulas of the pages, as MathML: a browser sets them without a script, a font of ours or a network.
+
+A page writes a formula as GitHub reads it, between dollars, $P(S) ≤ e^ε Q(S) + δ$, or on lines of its own between double
+dollars: LaTeX, with the letters and signs that a terminal can show (ε, ≤ and ² rather than \\varepsilon, \\le and ^2).
+Dollars in code are left alone. `pymdownx.arithmatex` finds the formulas, and what it finds is converted here.
+
+A formula that would be set wrongly in one of these places is refused, and the build fails: a command that is not known, a
+brace that is not closed, and a backslash before punctuation (\\, or \\{), which Markdown takes away on GitHub.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from latex2mathml.converter import convert
+
+FOUND = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+COMMANDS = {
+    "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx", "∝": r"\propto", "±": r"\pm", "·": r"\cdot", "×": r"\times",
+    "∈": r"\in", "⊆": r"\subseteq", "∪": r"\cup", "∩": r"\cap", "→": r"\to", "∞": r"\infty", "…": r"\dots", "∑": r"\sum",
+    "∏": r"\prod", "∫": r"\int", "∖": r"\setminus", "∥": r"\Vert", "∼": r"\sim", "∀": r"\forall", "∃": r"\exists",
+    "⇒": r"\Rightarrow", "⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil", "²": "^{2}", "³": "^{3}",
+    "−": "-", "∘": r"\circ",
+}  # fmt: skip
+UNKNOWN = re.compile(r"<m[ino][^>]*>(\\[^<]*|[^\x00-\u03ff\u2100-\u214f\U0001d400-\U0001d7ff])</m")
+NAME = re.compile(r"<m[io][^>]*>([A-Za-z]{2,})</m[io]>")  # ln, tanh, Lap: upright, as a letter is not
+OPEN = re.compile(r"<mo[^>]*>(?:&#x00028;|\[|&#x0007B;)")
+SPACE = '<mspace width="0.17em"/>'
+
+
+class FormulaError(ValueError):
+    """A formula that would be set wrongly somewhere."""
+
+
+def on_page_content(content: str, page: Any, **_: Any) -> str:
+    """The formulas of a page as MathML."""
+    try:
+        return FOUND.sub(lambda found: _placed(html.unescape(found[3]), block=found[2] == "["), content)
+    except FormulaError as error:
+        raise FormulaError(f"{page.file.src_uri}: {error}") from error
+
+
+def _placed(latex: str, *, block: bool) -> str:
+    """In the line, or in a box of its own, which scrolls where it is too narrow: by keys, too, so it takes the focus."""
+    made = mathml(latex, block=block)
+    return f'<div class="formula" tabindex="0" role="group" aria-label="formula">{made}</div>' if block else made
+
+
+def mathml(latex: str, *, block: bool = False) -> str:
+    """A formula of a page as MathML."""
+    latex = latex.strip()
+    if eaten := re.search(r"\\(?!\\)[!-/:-@\[\]^_`{|}~]", latex.replace(r"\\", "")):
+        raise FormulaError(f"{latex!r}: Markdown takes the backslash of {eaten[0]} away on GitHub; use a command of letters")
+    if latex.count("{") != latex.count("}"):
+        raise FormulaError(f"{latex!r}: a brace is not closed")
+    written = re.sub("|".join(COMMANDS), lambda found: f"{COMMANDS[found[0]]} ", latex)
+    made = convert(written, display="block" if block else "inline")
+    if unknown := UNKNOWN.search(made):
+        raise FormulaError(f"{latex!r}: {unknown[1]} is not known")
+    return _names(made)
+
+
+def _names(made: str) -> str:
+    """Names of functions upright, and apart from letters and numbers beside them, as TeX has them."""
+    parts, end = [], 0
+    for found in NAME.finditer(made):
+        before, after = made[: found.start()], made[found.end() :]
+        parts += [made[end : found.start()]]
+        parts += [SPACE] if re.search(r"</(?:mi|mn|msup|msub|msubsup|mfrac|msqrt)>$", before) else []
+        parts += [f"<mi>{found[1]}</mi>"]
+        parts += [SPACE] if re.match(r"<m(?:i|n|sup|sub|frac|sqrt)", after) and not OPEN.match(after) else []
+        end = found.end()
+    return "".join([*parts, made[end:]])

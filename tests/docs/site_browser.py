@@ -1,0 +1,58 @@
+"""The built site in a real browser: nothing comes from elsewhere, no page is wider than its window, axe finds nothing.
+
+Every page is looked at with `--all`, and otherwise one of each kind: the home page, formulas, a wide table, the reference.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.server.page.axe import violations
+from tests.server.page.browser import Profile, launched
+
+FEW = ("index.html", "privacy.html", "attacks.html", "api/dither.amplify.html")
+WINDOWS: tuple[dict[str, Any], ...] = (
+    {"viewport": {"width": 320, "height": 900}, "color_scheme": "dark"},
+    {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+)
+THEME = ("landmark-unique", "region", "heading-order")  # advice of axe, no rule of WCAG, on what the theme writes
+
+
+class _Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the base class has
+        pass
+
+
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """The site at an address of this machine."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Silent, directory=str(site))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def faults(site: Path, pages: tuple[str, ...] = FEW) -> list[str]:
+    """What is wrong with pages of a site, at two widths, light and dark."""
+    found: list[str] = []
+    with served(site) as where, launched() as browser:
+        for window in WINDOWS:
+            profile, width = Profile(browser, where, **window), window["viewport"]["width"]
+            for name in pages:
+                page = profile.open(f"/{name}")
+                wide = page.evaluate("() => document.documentElement.scrollWidth")
+                found += [f"{name}: {wide} pixels wide, in a window of {width}"] if wide > width else []
+                found += [f"{name} at {width}: {one}" for one in violations(page) if not one.startswith(THEME)]
+                page.close()
+            found += profile.close()
+    return found
