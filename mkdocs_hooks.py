@@ -57,6 +57,13 @@ def on_page_content(content: str, page: Any, **_: Any) -> str:
     return content.replace("<table>", f"{WIDE}<table>").replace("</table>", "</table></div>")
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """The theme gives the box of its search no name, by which who does not see it would know it."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+
+
 def on_files(files: Any, config: Any) -> Any:
     """A page of the reference for each front, and for each module that a front lists."""
     for name, module in reference().items():
