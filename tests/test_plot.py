@@ -105,3 +105,28 @@ def test_trust(tmp_path):
     for bad in (lambda: dither.plot.trust(0), lambda: dither.plot.trust(1, most=1)):
         with pytest.raises(dither.errors.InputError, match="is refused"):
             bad()
+
+
+def test_lines(tmp_path):
+    curves = {"exact": [(1, 2), (10, 3)], "a bound": [(1, 3), (10, 5.5)]}
+    chart = dither.plot.lines(curves, x="n", y="error", title="A bound above what is exact", log="x")
+    drawn = chart.to_dict()
+    rows = next(iter(drawn["datasets"].values()))
+    assert [(row["name"], row["x"], row["y"]) for row in rows] == [
+        (name, float(x), float(y)) for name, points in curves.items() for x, y in points
+    ]
+    assert [drawn["encoding"][axis]["scale"]["type"] for axis in "xy"] == ["log", "linear"]
+    assert drawn["encoding"]["color"]["field"] == drawn["encoding"]["strokeDash"]["field"] == "name"
+    chart.save(str(tmp_path / "chart.svg"))
+    assert (tmp_path / "chart.svg").read_text().count("a bound") >= 1
+
+
+@pytest.mark.parametrize(
+    "curves",
+    [{}, {"x": []}, {"x": 1}, {"x": [1]}, {"x": [(1, "?")]}, {"x": [(1, float("nan"))]}, {"x": [(0, 1)]}, None, [1]],
+)
+def test_lines_without_points_are_refused(curves):
+    with pytest.raises(DataError):
+        dither.plot.lines(curves, x="x", y="y", title="", log="x")
+    with pytest.raises(DataError):
+        dither.plot.lines({"x": [(1, 1)]}, x="x", y="y", title="", log="z")

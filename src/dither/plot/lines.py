@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from dither.altair_theme import series, themed
 from dither.arguments import argument_errors
 from dither.errors import DataError
 from dither.extras import needs
@@ -13,15 +15,10 @@ if TYPE_CHECKING:
     import altair
 
 LOGARITHMIC = ("", "x", "y", "xy")
-DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [1, 3]]  # curves differ by them, never by colour alone
-RULE, GRID = "#8c9196", "#e6e8eb"
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # Okabe and Ito's: safe for the colour-blind
 
 
 @argument_errors
-def lines(
-    curves: Mapping[str, Iterable[tuple[float, float]]], *, x: str, y: str, title: str, log: str = ""
-) -> altair.Chart:
+def lines(curves: Mapping[str, Iterable[tuple[float, float]]], *, x: str, y: str, title: str, log: str = "") -> altair.Chart:
     """Curves by their names, each a list of points.
 
     Args:
@@ -32,7 +29,7 @@ def lines(
         log: The axes with a logarithmic scale: "x", "y", "xy", or none of them.
 
     Raises:
-        DataError: There is no curve, one has no points, or `log` names no axes.
+        DataError: There is no curve, one has no points, a point is not finite or has no logarithm, or `log` names no axes.
         MissingExtraError: altair is not installed (`pip install "dither[plot]"`).
 
     Example:
@@ -46,25 +43,36 @@ def lines(
 
     if log not in LOGARITHMIC:
         raise DataError("log", log, "these are no axes", "'x', 'y', 'xy', or '' for none")
-    rows = [{"x": float(at), "y": float(value), "name": name} for name, points in curves.items() for at, value in points]
-    empty = [name for name in curves if not any(row["name"] == name for row in rows)]
-    if empty or not curves:
-        raise DataError("curves", empty or {}, "there is nothing to draw", "at least one curve, with points (x, y) in each")
+    rows = _rows(curves)
+    if any(row[axis] <= 0 for row in rows for axis in log):
+        least = min(row[axis] for row in rows for axis in log)
+        raise DataError("curves", least, "it has no logarithm", f"numbers above 0, or log='' in place of {log!r}")
     scales = {axis: altair.Scale(type="log" if axis in log else "linear", zero=False) for axis in "xy"}
-    ticks = {axis: altair.Axis(tickCount=5 if axis in log else 8) for axis in "xy"}
-    shown = {"title": None, "sort": list(curves), "legend": altair.Undefined if len(curves) > 1 else None}
+    ticks = {axis: altair.Axis(tickCount=5 if axis in log else 8, titlePadding=14) for axis in "xy"}
     chart: altair.Chart = (
-        altair.Chart(altair.InlineData(values=rows), width=420, height=260, title=title)
-        .mark_line(strokeWidth=2)
+        altair.Chart(altair.InlineData(values=rows), width=420, height=260)
+        .mark_line()
         .encode(
             x=altair.X("x:Q", title=x, scale=scales["x"], axis=ticks["x"]),
             y=altair.Y("y:Q", title=y, scale=scales["y"], axis=ticks["y"]),
-            color=altair.Color("name:N", scale=altair.Scale(range=COLOURS), **shown),
-            strokeDash=altair.StrokeDash("name:N", scale=altair.Scale(range=DASHES), **shown),
+            **series("name", list(curves)),
         )
-        .configure_title(anchor="start")
-        .configure_view(stroke=None)
-        .configure_axis(gridColor=GRID, domainColor=RULE, tickColor=RULE, titleFontWeight="normal", labelOverlap="greedy")
-        .configure_legend(orient="bottom", direction="vertical", labelLimit=400, symbolSize=300)
     )
-    return chart
+    return themed(chart, title)
+
+
+def _rows(curves: Mapping[str, Iterable[tuple[float, float]]]) -> list[dict[str, Any]]:
+    """The points of all curves, each with the name of its curve."""
+    try:
+        read = {str(name): [(float(x), float(y)) for x, y in points] for name, points in curves.items()}
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        read = {}
+    if not read or not all(read.values()):
+        raise DataError(
+            "curves", curves, "there is nothing to draw", "{'a name': [(1, 0.5), (2, 0.7)]}, with points in each"
+        )
+    rows = [{"x": x, "y": y, "name": name} for name, points in read.items() for x, y in points]
+    for row in rows:
+        if not (math.isfinite(float(row["x"])) and math.isfinite(float(row["y"]))):
+            raise DataError("curves", row, "a point has two finite numbers", "leave the point out")
+    return rows
