@@ -28,6 +28,7 @@ REQUIREMENTS = {
     "opendp": ["opendp>=0.12", "numpy>=2"],
     "opendp_polars": ["opendp[polars]==0.16.0"],
     "pipelinedp": ["pipeline-dp==0.3.1", "pyarrow"],
+    "pipelinedp_spark": ["pipeline-dp==0.3.1", "pyspark==4.3.0"],
     "pure_ldp": ["pure-ldp==1.2.0", "xxhash<4", "scikit-learn", "statsmodels"],
     "qif": ["qif==1.6.0", "numpy>=2"],
     "smartnoise": ["smartnoise-sql==1.0.10", "pyarrow"],

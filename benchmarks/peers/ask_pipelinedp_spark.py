@@ -47,7 +47,9 @@ def answer():
         max_value=job["high"],
     )
     extractors = pipeline_dp.DataExtractors(
-        privacy_id_extractor=lambda row: row[0], partition_extractor=lambda row: row[1], value_extractor=lambda row: row[2] or 0.0
+        privacy_id_extractor=lambda row: row[0],
+        partition_extractor=lambda row: row[1],
+        value_extractor=lambda row: row[2] or 0.0,  # it has no missing values
     )
     result = engine.aggregate(rows, params, extractors, public_partitions=job["keys"])
     accountant.compute_budgets()

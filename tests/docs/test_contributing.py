@@ -48,6 +48,28 @@ def test_every_file_that_it_names_is_there():
     assert not absent(text)
 
 
+def unnamed(text: str) -> list[str]:
+    """Rooms, and files beside them, of the package and of `query/`, that no row of the two tables of rooms names."""
+    first, second = re.findall(r"^\| room \| what it holds \|\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    found = []
+    for table, folder in ((first, SOURCE), (second, SOURCE / "query")):
+        rooms = {f"{one.name}/" for one in folder.iterdir() if (one / "__init__.py").is_file()}
+        rooms |= {one.name for one in folder.glob("*.py")} - {"__init__.py"}
+        cells = " ".join(row.split("|")[1] for row in table.splitlines())
+        held = {one.split("/")[0] + "/" if "/" in one else one for one in re.findall(r"`([^`]+)`", cells)}
+        found += sorted(rooms - held)
+    return found
+
+
+def test_every_room_is_in_a_table():
+    text = PAGE.read_text(encoding="utf-8")
+    assert unnamed(text) == []
+    assert unnamed(text.replace("`density/`", "`densities/`").replace("`dataset.py`", "`data.py`")) == [
+        "density/",
+        "dataset.py",
+    ]
+
+
 def test_a_file_that_is_not_there_is_found():
     """Planted: a file that was renamed, in a table, a command and a link."""
     for text in ("| `local/registrar.py` |", "`python3 dev.py test tests/mechanism`", "[x](docs/no.md)", "`made.py`"):

@@ -125,7 +125,7 @@ def test_the_readme_prints_what_its_commands_print(tmp_path):
     assert saved.returncode == 0, saved.stderr
     asked = subprocess.run(
         [sys.executable, "ask.py"], capture_output=True, text=True, encoding="utf-8", cwd=tmp_path / "clinic", timeout=120,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"},
     )  # fmt: skip
     assert asked.returncode == 0, asked.stderr
     price, answer = [text for kind, text in blocks(ROOT / "README.md") if kind.startswith("output")][:2]
@@ -144,7 +144,7 @@ def test_the_picture_of_the_readme_is_the_answer_that_it_prints():
     for row in found.rows():
         line = next(line for line in printed.splitlines() if line.startswith(row["ward"]))
         assert [float(one) for one in line.split()[1:]] == pytest.approx(
-            [row[name] for name in ("cost", "cost_low", "cost_high")], rel=1e-4
+            [row[name] for name in ("cost", "cost_low", "cost_high")], abs=0.11
         )
 
 
@@ -152,7 +152,7 @@ def test_the_readme_names_every_extra():
     """With what it is for; those of contributors apart."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = re.findall(r"^\| `([\w-]+)` \|.*MB \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert sorted(named) == sorted(set(extras) - {"docs", "test"})
+    assert sorted(named) == sorted(set(extras) - {"docs", "release", "test"})
 
 
 def test_every_attack_has_its_row_and_every_row_its_test():

@@ -319,7 +319,7 @@ def test_a_batch_is_explained_and_shown(tmp_path):
     told = batch.explain()
     assert "3 questions, charged and released as one" in told
     assert "Together   1, 2, 3" in told
-    assert str(batch) == told
+    assert str(batch) == str(told)
     assert batch[0].sql == WARD
     assert len(batch.errors) == len(batch) == 3
     assert batch.affordable == 10

@@ -19,7 +19,8 @@ from dither.local.collect.estimate import Estimate
 from dither.local.columns import Progress
 from dither.local.registry import LISTED, NUMBERS, by_name, from_record
 from dither.local.survey import Survey, read_domain
-from dither.table import table
+from dither.numeric.representation import high_end, low_end
+from dither.terminal import fitted_table, wrapped
 
 local = typer.Typer(no_args_is_help=True, help="Surveys among people who trust nobody.")
 
@@ -187,15 +188,14 @@ def _drawn(found: Estimate, top: int) -> str:
     rows = []
     for at in order:
         bar = "█" * round(BAR * float(found.frequency[at]) / most)
-        interval = f"{found.low[at]:.4f} to {found.high[at]:.4f}"
+        interval = f"{low_end(found.low[at], 4)} to {high_end(found.high[at], 4)}"
         rows.append([str(found.domain[at]), f"{found.frequency[at]:7.4f}", f"{bar:{BAR}}", interval])
-    lines = table(rows, left=(0, 2, 3))
+    lines = fitted_table(rows, left=(0, 2, 3))
     if len(found.domain) > len(order):
         lines.append(f"... and {len(found.domain) - len(order)} more")
     percent = f"{found.confidence:.0%}"
-    lines.append(
-        f"from {found.people} reports, by '{found.method}'; each interval holds the noise with {percent} probability"
-    )
+    told = f"each interval holds the noise with {percent} probability"
+    lines.append(wrapped(f"from {found.people} reports, by '{found.method}'; {told}"))
     return "\n".join(lines)
 
 

@@ -151,11 +151,12 @@ def check(
     from rich.text import Text
 
     console, bad, folder = Console(markup=False), list[str](), file.resolve().parent
+    whole = not console.is_terminal  # a terminal gets lines that fit it; a file or a pipe, whole ones
     text = file.read_text(encoding="utf-8-sig", errors="replace") if file.is_file() else ""
     if undecided := open_lines(text):
-        console.print(f"{len(undecided)} decisions of {file} are open:", soft_wrap=True)
+        console.print(f"{len(undecided)} decisions of {file} are open:", soft_wrap=whole)
         for one in undecided:
-            console.print(f"  {one}", soft_wrap=True, highlight=False)
+            console.print(f"  {one}", soft_wrap=whole, highlight=False)
         raise typer.Exit(1)
     found = load_policy(file)
     sources = {
@@ -177,9 +178,9 @@ def check(
         if table.owner is not None and table.owner.through in sources:
             through, key = table.owner.through, ", ".join(column for _, column in table.owner.on)
             if sources[through].enforces_key({column for _, column in table.owner.on}):
-                console.print(f"  each key leads to one row of {through}: {source.kind} keeps {key} unique", soft_wrap=True)
+                console.print(f"  each key leads to one row of {through}: {source.kind} keeps {key} unique", soft_wrap=whole)
         for caution in source.cautions():
-            console.print(f"  caution: {caution}", style="yellow", soft_wrap=True)
+            console.print(f"  caution: {caution}", style="yellow", soft_wrap=whole)
         missing = [one.name for one in above if one.name not in sources]
         if read_data and missing:
             console.print(f"  not read: the policy does not say where the rows of {missing[0]} are")
@@ -193,7 +194,7 @@ def check(
             for lost in report.lost:
                 by = "without GROUP BY" if lost.by is None else f"GROUP BY {lost.by}"
                 share = f"{lost.rows:,} rows of {lost.people:,} people are beyond the limits ({lost.limit})"
-                console.print(f"  {by}: {share}", soft_wrap=True)
+                console.print(f"  {by}: {share}", soft_wrap=whole)
             shown = Columns("column", "missing", "unreadable", "clamped", "outside the keys", "too long")
             for column in report.columns:
                 counts = (column.missing, column.unreadable, column.clamped, column.undeclared, column.long)
@@ -203,20 +204,20 @@ def check(
             bad += [_unreadable(table, column.name, source) for column in report.columns if column.is_mostly_unreadable]
     if unstated := unstated_origins(text, found):
         told = f"origin not stated: {', '.join(unstated)}; beside each: known_from = {LISTED}"
-        console.print(told, soft_wrap=True, highlight=False)
+        console.print(told, soft_wrap=whole, highlight=False)
     if taken := data_origins(text, found):
         told = f"caution: {', '.join(taken)}: taken from the data, outside the guarantee; all who ask are told so"
-        console.print(told, style="yellow", soft_wrap=True, highlight=False)
+        console.print(told, style="yellow", soft_wrap=whole, highlight=False)
     if seen := seen_lines(text):
         where = ", ".join(map(str, seen[:20]))
         told = f"caution: lines {where} tell what was seen in the data: delete them before anybody else reads the file"
-        console.print(told, style="yellow", soft_wrap=True, highlight=False)
+        console.print(told, style="yellow", soft_wrap=whole, highlight=False)
     if found.ledger is not None and found.ledger.identity is None:
         told = f"ledger: none yet; it is made once, by: dither ledger create --policy {file} --write"
-        console.print(told, soft_wrap=True, highlight=False)
-    console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=True)
+        console.print(told, soft_wrap=whole, highlight=False)
+    console.print(f"policy hash {found.hash}", highlight=False, soft_wrap=whole)
     for line in bad:
-        console.print(line, style="bold red", soft_wrap=True)
+        console.print(line, style="bold red", soft_wrap=whole)
     if bad:
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from dither.query.sample.first_questions import first_price, first_questions
 from dither.query.sample.sample_folder import write_sample
 from dither.query.sample.sample_policy import sample_domain
 from dither.query.sample.sample_rows import sample_rows
-from dither.table import table
+from dither.terminal import fitted_table
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,7 +54,7 @@ def _show(tables: dict[str, pyarrow.Table]) -> None:
         typer.echo(f"\n{_plain(name)}: {shown.num_rows} of {rows.num_rows:,} rows")
         cells = [[_plain(column), *map(_cell, shown[column].to_pylist())] for column in rows.column_names]
         left = {at for at, kind in enumerate(rows.schema.types) if str(kind) in ("string", "bool")}
-        typer.echo("\n".join(table(list(zip(*cells, strict=True)), left=left, rule=1)))
+        typer.echo("\n".join(fitted_table(list(zip(*cells, strict=True)), left=left, rule=1, keys=0)))
 
 
 def _cell(value: Any) -> str:

@@ -25,7 +25,7 @@ from dither.server.core.token_shares import (
     write_shares,
 )
 from dither.server.core.tokens import ALL, Token, TokenStore
-from dither.table import table
+from dither.terminal import fitted_table
 
 token = typer.Typer(no_args_is_help=True, help="Who may ask a gateway: make a token, look at all, let one end.")
 Config = Annotated[Path, typer.Option(help="The configuration of the gateway.")]
@@ -82,7 +82,7 @@ def list_(
     else:
         rows = [[str(value) for value in _facts(each).values()] for each in tokens]
         head = list(_facts(tokens[0]))
-        typer.echo("\n".join(table([head, *rows], left=range(len(head)), rule=1)))
+        typer.echo("\n".join(fitted_table([head, *rows], left=range(len(head)), rule=1)))
 
 
 @token.command()

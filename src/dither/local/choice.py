@@ -32,6 +32,7 @@ from dither.local.surveys.hash_families import digits
 from dither.local.surveys.local_hashing import best_cells
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.table import table
+from dither.terminal import wrapped
 
 TIE = 1.02  # half-widths within 2% count as equal
 LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
@@ -78,7 +79,7 @@ class SurveyChoice:
     def __str__(self) -> str:
         rows = [[one.name, f"{one.half_width:.3g}", f"{one.worst:10.3g}", str(one.size)] for one in self.candidates]
         lines = table([[f"{'survey':10}", "half-width", "at worst", "bytes"], *rows])
-        return "\n".join([*lines, self.why])
+        return "\n".join([*lines, wrapped(self.why)])
 
 
 @argument_errors

@@ -19,6 +19,7 @@ from dither.numeric.number import Number
 
 LONGEST_VALUE, LONGEST_LINE = 80, 240  # letters
 MOST_PARTS = 4  # of a tuple or a mapping
+SMALLEST = 1e-300
 SHORT = 14  # letters of a number that is shown exactly
 
 
@@ -118,4 +119,6 @@ def _decimals(value: float, decimals: int, rounding: str) -> str:
 
 
 def _digits(value: float, rounding: str) -> str:
-    return f"{float(Context(prec=6, rounding=rounding).plus(Decimal(float(value)))) if math.isfinite(value) else value:.6g}"
+    if not math.isfinite(value) or abs(value) < SMALLEST:  # floats near zero do not have six digits
+        return repr(float(value))
+    return f"{float(Context(prec=6, rounding=rounding).plus(Decimal(float(value)))):.6g}"

@@ -100,7 +100,7 @@ def test_text_and_html(answer):
     (names,) = [line for line in lines if line.split() == list(answer.columns)]
     assert "of the truth" in lines[lines.index(names) + 1]
     assert "95%" in lines[-2]
-    assert "nobody counts for more" in lines[-1]
+    assert "limit for one person" in lines[-1]
     html = answer._repr_html_()
     assert html.count("<tr>") == 4
     assert html.count("<svg") == 6
@@ -114,9 +114,10 @@ def test_html_escapes_what_the_policy_and_the_question_say(tmp_path):
 
 
 def test_plot(answer):
-    spec = answer.plot("cost").to_dict()
-    assert len(spec["datasets"] if "datasets" in spec else spec["data"]["values"])
-    assert answer.plot().to_dict()
+    chart = answer.plot("cost")
+    assert repr(chart) == "Chart('cost by ward, with 95% intervals')"
+    assert chart._repr_svg_() == chart.svg == answer.svg("cost")
+    assert answer.plot().svg == answer.svg()
     with pytest.raises(DataError, match="no aggregate"):
         answer.plot("ward")
 

@@ -18,7 +18,7 @@ def test_lines_around_a_table_are_no_wider_than_a_terminal(tmp_path):
     assert " ".join(answer.says.split()) in " ".join(str(answer).split())
 
 
-def test_words_that_are_longer_stay_whole():
-    assert wrapped("a" * 90 + " b") == "a" * 90 + "\n  b"
+def test_words_that_are_longer_are_cut():
+    assert wrapped("a" * 90 + " b") == "a" * 78 + "\n  " + "a" * 12 + " b"
     assert wrapped("") == ""
     assert wrapped("one\ntwo") == "one\ntwo"

@@ -356,7 +356,7 @@ def test_errors_need_a_size_and_wishes_are_met(tmp_path):
     data = clinic(tmp_path)
     question = "SELECT VAR_POP(age) AS v, STDDEV(age) AS d FROM visits"
     assert data.quote(question, epsilon=1).errors == {"v": None, "d": None}
-    assert "divided by the number of values" in data.quote(question, epsilon=1).explain()
+    assert "/ n for a group of n values" in data.quote(question, epsilon=1).explain()
     assert "divided by the root of the number" in data.quote(question, epsilon=1).explain()
     quote = data.quote(question, error={"v": 50}, size=5000)
     assert quote.errors["v"] <= 50

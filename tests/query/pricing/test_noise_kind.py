@@ -135,7 +135,9 @@ def test_compare_says_no_more_than_there_is(clinic):
     assert "geometric" in alone
     assert "Gaussian" not in alone
     assert "same" not in alone
-    assert "same ε" not in str(clinic(zcdp(1)).quote(COUNT, rho="0.1").compare())  # without a delta Gaussian noise has no epsilon
+    assert "same ε" not in str(
+        clinic(zcdp(1)).quote(COUNT, rho="0.1").compare()
+    )  # without a delta Gaussian noise has no epsilon
     limited = clinic(approx(3, "1e-6"), per_question=approx("0.5", "1e-6"))
     told = str(limited.quote(COUNT, epsilon="0.5", noise="geometric").compare())
     assert "Gaussian noise at the same charge: the policy allows" in told

@@ -14,12 +14,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dither
+from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.plan.text import number
 from dither.server.core.questions import Asked
 from dither.server.page.facts.answer_code import curl_code, python_code
 from dither.server.page.facts.answer_facts import MOST_ROWS, TableFacts, answer_facts
 from dither.server.page.facts.difference_facts import difference_facts
-from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from tests.server.page.stored import HEAD, KEYS, answers, question
 
 ADDRESS = "https://gateway.example"

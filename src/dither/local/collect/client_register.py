@@ -51,7 +51,7 @@ class ClientRegister:
     def __init__(self, *, part: SupportsIndex = 0, parts: SupportsIndex = 1) -> None:
         self.parts, self.part = integer(parts, name="parts", least=1), integer(part, name="part", least=0)
         if self.parts > MOST_PARTS or self.part >= self.parts:
-            raise NumberError("part", part, f"it is below the number of parts, at most {MOST_PARTS}", "part=0, parts=4")
+            raise NumberError("part", part, f"it is below the number of parts, at most {MOST_PARTS}", "part 0 of 4")
         self.duplicates = 0  # further reports of clients that are known
         self.elsewhere = 0  # reports of clients of another part
         self._ids: set[bytes] = set()

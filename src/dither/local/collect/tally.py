@@ -49,7 +49,7 @@ class Tally:
 
     @classmethod
     def of(cls, record: dict[str, object], reports: Reports, counted: int, counts: NDArray[np.int64], bad: int) -> Tally:
-        """The tally of `reports` of which so many were `counted` (one a client), some of them `bad`."""
+        """The tally of `reports` to the survey of a `record`: `counts` of those that were `counted`, some of them `bad`."""
         repeated = None if reports.ids is None else len(reports) - counted
         return cls(record, counts, counted - bad, bad + reports.broken, repeated)
 

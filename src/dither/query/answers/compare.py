@@ -9,7 +9,7 @@ from html import escape
 from typing import NamedTuple
 
 from dither.query.answers.derived.errors import errors_of
-from dither.query.plan.text import number
+from dither.query.plan.text import number, rounded
 from dither.query.pricing.ask import NoiseKind, Terms
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho, rho_in
@@ -128,4 +128,4 @@ def _error(quote: Offer, name: str) -> str:
     if name not in errors:
         return "not asked"
     error = errors[name]
-    return "depends on the data" if error is None else f"{error:,.4g}"
+    return "depends on the data" if error is None else f"{rounded(error)}"

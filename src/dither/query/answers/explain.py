@@ -12,7 +12,7 @@ from dither.query.answers.grouping_words import edge_words, grouping_rows, group
 from dither.query.plan.describe import rows_of
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
-from dither.query.plan.text import number
+from dither.query.plan.text import number, rounded
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
@@ -65,7 +65,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Limits     {offer.taken}" if offer.taken else "",
         *_searches(offer),
         *_subqueries(offer),
-        f"Error      with {percent} probability each number is off by no more than, because of noise:",
+        f"Error      noise moves each number by no more than this, with {percent} probability:",
     ]
     lines += [f"             {name}{_hidden(name, question)}: {told}" for name, told in _errors(offer)]
     lines += computed_words(offer)
@@ -90,7 +90,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     lines = [
         f"Batch      {len(offers)} question{'s' if len(offers) > 1 else ''}, charged and released as one",
         f"Price      {price}",
-        f"Error      with {percent} probability each number is off by no more than, because of noise:",
+        f"Error      noise moves each number by no more than this, with {percent} probability:",
     ]
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {' '.join(offer.sql.split())}")
@@ -98,7 +98,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
         lines += [f"       {line.strip()}" for line in _searches(offer)]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)
-        why = f"error bars of about {gain.together:,.4g}; one by one they would be about {gain.apart:,.4g}"
+        why = f"error bars of about {rounded(gain.together)}; one by one they would be about {rounded(gain.apart)}"
         lines.append(f"Together   {places}: {why}. These answers agree with each other.")
     unprotected = unprotected_words(fact for offer in offers for fact in offer.outside)
     lines += [f"Outside    {unprotected}"] if unprotected else []
@@ -205,7 +205,11 @@ def _errors(offer: Offer) -> list[tuple[str, str]]:
     found = []
     for (name, low, place), (_, high, at) in pairs:
         least, most = low.error(place, offer.confidence), high.error(at, offer.confidence)
-        ends = f"{least:,.4g} under the lowest limits, {most:,.4g} under the highest" if least and most else low.told(place)
+        ends = (
+            f"{rounded(least)} under the lowest limits, {rounded(most)} under the highest"
+            if least and most
+            else low.told(place)
+        )
         found.append((name, ends if least and most else f"{ends}; that is under the lowest limits"))
     return found
 
@@ -232,17 +236,17 @@ def bound_note(offer: Offer) -> str:
     if isinstance(bounding, EachRow):
         return ""
     if isinstance(bounding, KeepPersons):
-        return "everybody counts once" if bounding.cells == 1 else f"nobody counts in more than {bounding.groups} groups"
+        return "everybody counts once" if bounding.cells == 1 else f"limit for one person: {bounding.groups} groups"
     first = offer.statistics[0]
     if isinstance(first, CounterRelease) and bounding.decides(first.set):
         total = float((bounding.sum_limit(first.set) or 0) * first.set.measures[0].step)
-        return f"nobody counts for more than about {total:,.12g} in all"
+        return f"limit for one person: about {total:,.12g} in all"
     if isinstance(bounding, Clip):
         longest = isqrt(bounding.limits.squares - 1) + 1
-        return f"nobody counts for more than about {longest} rows in one group; in several, the squares of her rows add up"
+        return f"limit for one person: about {longest} rows in one group; in several, the squares of her rows add up"
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
     groups = f", {bounding.rows} in each of {bounding.groups} groups" if isinstance(bounding, KeepGroups) else ""
-    return f"nobody counts for more than about {most}{groups}"
+    return f"limit for one person: about {most}{groups}"
 
 
 def _protected(offer: Offer) -> str:
@@ -257,7 +261,7 @@ def _protected(offer: Offer) -> str:
 def _counts(offer: Offer) -> list[str]:
     """How much of a person counts: for the first statistic, then for each that bounds her in another way."""
     if offer.found is not None:
-        return ["Counts     everybody in full up to the limits that are found; whoever has more, scaled down to them"]
+        return ["Counts     people up to the limits that are found count in full; people with more are scaled down to them"]
     told: dict[str, str] = {}  # what is said, and of which columns
     for statistic in offer.statistics:
         if isinstance(statistic, PeopleBeyond):
@@ -275,8 +279,11 @@ def _rows(offer: Offer) -> str:
         return offer.choice.rows(offer.question)
     if offer.question.sets:
         return grouping_rows(offer.question)
-    keys = " x ".join(f"{len(group.listed)} {group.name}" for group in offer.question.groups)
-    return f"one for each of {keys}, whether the data has it or not"
+    keys = [(len(group.listed), group.name) for group in offer.question.groups]
+    if len(keys) == 1:
+        return f"one for each of the {keys[0][0]} values of {keys[0][1]}, even if nobody has it"
+    told = " x ".join(f"{size} {name}" for size, name in keys)
+    return f"one for each combination of {told}, even if nobody has it"
 
 
 def _names(offer: Offer, statistic: Statistic) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.query.counters import intervals as interval
-from dither.query.plan.text import number
+from dither.query.plan.text import number, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +125,7 @@ class SumEstimator(Estimator):
 
     def told(self, by: Reader) -> str:
         """The half-width."""
-        return f"{self.error(by):,.4g}"
+        return f"{rounded(self.error(by))}"
 
     def _weights(self, by: Reader) -> list[Fraction]:
         return [weight / by.resolution for weight in self.weights]
@@ -189,15 +189,15 @@ class MeanEstimator(Estimator):
     def told(self, by: Reader) -> str:
         """The half-width, or what it is divided by."""
         if by.size is None:
-            return f"about {self._error(by, MANY) * MANY:,.4g} {OVER_VALUES}"
-        return f"about {self._error(by, by.size):,.4g} where a group has {number(by.size)} values"
+            return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}"
+        return f"about {rounded(self._error(by, by.size))} where a group has {number(by.size)} values"
 
     def _error(self, by: Reader, size: int) -> float:
         unit = self.row * by.resolution
         return interval.average_error(by.noise, size, unit, by.confidence, of_squares=self.of_squares) * float(self.width)
 
 
-OVER_VALUES = "divided by the number of values in the group (say size= for a figure)"
+OVER_VALUES = "/ n for a group of n values (say size= for a figure)"
 
 
 def _plain(count: int, quantum: Fraction) -> int | float:

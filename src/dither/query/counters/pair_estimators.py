@@ -48,7 +48,7 @@ from dither.query.counters.pair_moments import Sample, product_vector
 from dither.query.plan.aggregates import PairAggregate
 from dither.query.plan.lattice import step_of
 from dither.query.plan.mathematics.pair_counters import PairCounter
-from dither.query.plan.text import number
+from dither.query.plan.text import number, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,8 +148,8 @@ class PairEstimator(Estimator):
         """The half-width where values spread, or what it is divided by."""
         spread = "where both columns deviate by a quarter of their bounds"
         if by.size is None:
-            return f"about {self._error(by, MANY) * MANY:,.4g} {OVER_VALUES}, {spread}"
-        return f"about {self._error(by, by.size):,.4g} {spread}, and a group has {number(by.size)} values"
+            return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}, {spread}"
+        return f"about {rounded(self._error(by, by.size))} {spread}, and a group has {number(by.size)} values"
 
     def _error(self, by: Reader, size: int) -> float:
         import numpy as np

@@ -32,7 +32,7 @@ from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
 from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
 from dither.query.counters.intervals import average_error, noise_of
-from dither.query.plan.text import number
+from dither.query.plan.text import number, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,12 +90,12 @@ class VarianceEstimator(Estimator):
     def told(self, by: Reader) -> str:
         """The half-width, or what it is divided by."""
         if by.size is not None:
-            return f"about {self._error(by, by.size):,.4g} where a group has {number(by.size)} values"
+            return f"about {rounded(self._error(by, by.size))} where a group has {number(by.size)} values"
         one = self._error(by, MANY)
         if self.is_root:  # where there is no spread: less where there is
             whole = one * MANY**0.5
-            return f"at most about {whole:,.4g} divided by the root of the number of values (say size= for a figure)"
-        return f"about {one * MANY:,.4g} {OVER_VALUES}"
+            return f"at most about {rounded(whole)} / the root of n for a group of n values (say size= for a figure)"
+        return f"about {rounded(one * MANY)} {OVER_VALUES}"
 
     def _error(self, by: Reader, size: int) -> float:
         part = average_error(by.noise, size, self.row * by.resolution, by.confidence)

@@ -34,6 +34,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.estimators import Columns
 from dither.query.groups.noise_tails import log_normal_tail, log_truncated_tail
+from dither.query.plan.text import rounded
 from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 
@@ -87,7 +88,7 @@ class ShownKeyCounts(Statistic):
     def told(self, place: int) -> str:
         """The half-width, and why shown counts are too large."""
         half = self.error(place, self.confidence)
-        return f"{half:,.4g}; counts that are shown are too large more often than too small: the error bars allow for it"
+        return f"{rounded(half)}; counts that are shown are too large more often than too small: the error bars allow for it"
 
     @property
     def noise(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 DIGITS = 6  # of numbers that are not whole
+LARGEST = 1e15  # beyond it a number is shown by its power of ten
 
 
 def plain(value: Any) -> str:
@@ -18,3 +19,9 @@ def number(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return plain(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
+
+
+def rounded(value: float) -> str:
+    """About how large a number is: four digits, and no power of ten where people write it in full."""
+    digits = float(f"{value:.4g}")
+    return f"{digits:,.15g}" if abs(digits) < LARGEST else f"{digits:,.4g}"

@@ -16,6 +16,7 @@ from dither.query.groups.top_groups import TopGroups, sorted_by
 from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys, geometric_rule
 from dither.query.plan.counters import PersonCounter
 from dither.query.plan.question import Question
+from dither.query.plan.text import rounded
 from dither.query.pricing import price
 from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend
@@ -129,7 +130,7 @@ def with_top(under: Callable[[int], price.Context], cells: int, promise: Spend) 
     worst = 1 - (1 - level) / cells  # of all groups at once
     together = _off(made, level) + 2 * _off(made, worst)
     apart = _off(first, level) + choice.shortfall(level)
-    facts = f"off and left out together: {apart:,.4g} if groups are chosen first, {together:,.4g} if all are counted"
+    facts = f"off and left out together: {rounded(apart)} if groups are chosen first, {rounded(together)} if all are counted"
     return replace(first if apart < together else made, weighed=facts)
 
 

@@ -19,6 +19,7 @@ from dither.errors import GuaranteeError, QuestionError
 from dither.numeric.number import NumberLike
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.definitions import pure, zcdp
+from dither.query.plan.text import rounded
 from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Way
@@ -161,7 +162,7 @@ def better(search: Offer, hard: Offer, size: int | None) -> Offer:
 
     A search cannot see fewer people than `clear`, and each of them may lose what the lowest limit counts.
     """
-    errors = ", ".join(f"{name} {error:,.4g}" for name, error in hard.errors.items() if error is not None)
+    errors = ", ".join(f"{name} {rounded(error)}" for name, error in hard.errors.items() if error is not None)
     if errors:
         told = f"under those that nobody can exceed, errors would be {errors}, and of the truth (limits='hard')"
         search = replace(search, taken=told)

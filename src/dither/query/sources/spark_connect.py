@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from dither.extras import needs
+
 MODULE = "pyspark.sql.connect."
 
 
@@ -26,8 +28,8 @@ def is_closed(session: Any) -> bool:
 
 def client_version() -> str:
     """The version of PySpark here; that of Spark at the server may be another."""
-    import pyspark
-
+    with needs("dither[spark]"):
+        import pyspark
     return str(pyspark.__version__)
 
 

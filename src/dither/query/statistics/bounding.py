@@ -181,7 +181,8 @@ class Weights(Bounding):
     def words(self) -> str:
         """How much of a person counts."""
         most = self.most
-        return f"everybody in full up to {most} rows; whoever has more, with all rows at a weight that adds up to {most}"
+        beyond = f"of people with more, each row counts in part, and all together as {most}"
+        return f"up to {most} rows of a person count in full; {beyond}"
 
     @property
     def short_words(self) -> str:
@@ -216,7 +217,7 @@ class Clip(Bounding):
     def words(self) -> str:
         """How much of a person counts."""
         joint = ", all columns by one weight, so that they divide" if self.joint else ""
-        return f"everybody in full up to {self._each}; whoever has more, scaled down to that length{joint}"
+        return f"up to {self._each} of a person count in full; people with more are scaled down to that length{joint}"
 
     @property
     def short_words(self) -> str:
@@ -243,7 +244,7 @@ class ClipSum(Bounding):
     def words(self) -> str:
         """How much of a person counts."""
         joint = ", all columns by one weight, so that they divide" if self.joint else ""
-        return f"everybody in full up to a sum; whoever has more, scaled down to it{joint}"
+        return f"values of a person count in full up to a sum; people with more are scaled down to it{joint}"
 
 
 @dataclass(frozen=True)

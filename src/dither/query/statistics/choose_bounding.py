@@ -70,10 +70,10 @@ def choose_bounding(
         reason = "you asked for it"
     elif "weights" not in unfit and not sums and (pure or limits.groups == 1):
         kind = Weights
-        reason = "it keeps something of every row, costs least, and the noise is the same as for a choice of groups"
+        reason = "chosen because no row is dropped, and it costs least; keeping some of her groups would need the same noise"
     elif "clip" not in unfit:
         kind = Clip
-        reason = "it keeps something of every group of a person; the noise is the same as for a choice of groups"
+        reason = "chosen because no group of a person is dropped; keeping some of her groups would need the same noise"
     elif "clip sum" not in unfit:
         kind, reason = ClipSum, "it keeps something of every row, and uses what values of a person may add up to"
     else:

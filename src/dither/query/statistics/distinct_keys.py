@@ -23,6 +23,7 @@ from typing import ClassVar
 
 from dither.query.counters.counter_sets import CounterSet, Request
 from dither.query.plan.question import Question
+from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.distinct_values import KeepValues, NumberOfDistinct, noise_of
 from dither.query.statistics.people_per_key import PeoplePerKey, keep_pairs, keys_of, told_pairs
@@ -73,4 +74,4 @@ class DistinctKeys(NumberOfDistinct):
 
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
-        return f"{self.error(place, self.confidence):,.4g}{told_pairs(self.bounding)}"
+        return f"{rounded(self.error(place, self.confidence))}{told_pairs(self.bounding)}"

@@ -40,6 +40,7 @@ from dither.query.counters.estimators import Columns, Noise
 from dither.query.plan.counters import DistinctCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, EachRow
 from dither.query.statistics.limits import MANY, HardLimits, hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
@@ -179,4 +180,4 @@ class DistinctValues(NumberOfDistinct):
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
         kept = f"; {self.bounding.words.replace('everybody with', 'of a person')} count"
-        return f"{self.error(place, self.confidence):,.4g}{kept if isinstance(self.bounding, KeepValues) else ''}"
+        return f"{rounded(self.error(place, self.confidence))}{kept if isinstance(self.bounding, KeepValues) else ''}"

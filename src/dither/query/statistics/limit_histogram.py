@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.statistics.people_beyond import Beyond
 from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleBySums, PeopleByValues, PeopleHistogram
 from dither.query.statistics.people_sums import sum_of_counts
@@ -136,4 +137,4 @@ class LimitHistogram(PeopleHistogram):
 
     def told(self, place: int) -> str:
         """The half-width."""
-        return f"{self.error(place, self.confidence):,.4g}"
+        return f"{rounded(self.error(place, self.confidence))}"

@@ -48,6 +48,7 @@ from dither.query.plan.describe import words
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.statement import Statement
@@ -123,7 +124,7 @@ class ModeStatistic(RequestedStatistic):
 
     def told(self, place: int) -> str:
         """The same in words, and what is bounded."""
-        short = f"{self.error(place, self.confidence):,.4g} rows' worth, by which the key that is shown may fall short"
+        short = f"{rounded(self.error(place, self.confidence))} rows' worth, by which the key that is shown may fall short"
         return f"{short} of the most frequent one{self.bounding.short_words}"
 
     @property

@@ -22,6 +22,7 @@ from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
 from dither.query.statistics.counter_release import CounterRelease
 from dither.query.statistics.people_by_size import PeopleByRows, PeopleHistogram
@@ -91,7 +92,7 @@ class PeopleBeyond(PeopleHistogram):
 
     def told(self, place: int) -> str:
         """The half-width."""
-        return f"{self.error(place, self.confidence):,.4g}"
+        return f"{rounded(self.error(place, self.confidence))}"
 
 
 def leaves_out(statistics: Sequence[Statistic]) -> CounterRelease | None:

@@ -37,6 +37,7 @@ from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.choose_quantiles import QuantileFacts, QuantileMechanism, choose_quantiles, chosen_cells
@@ -183,7 +184,7 @@ class QuantileStatistic(RequestedStatistic):
         return f"{order}; the whole price goes to it, and none to an interval"
 
     def _rows(self, units: Fraction | float) -> str:
-        return f"{float(units / self.bounding.resolution):,.4g} rows' worth"
+        return f"{rounded(float(units / self.bounding.resolution))} rows' worth"
 
     def _of(self, place: int) -> tuple[Fraction, QuantileMechanism]:
         """The share of a column, and what releases it."""

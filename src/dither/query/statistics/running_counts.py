@@ -46,6 +46,7 @@ from dither.query.counters.estimators import Columns
 from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, Clip, EachRow, Weights
 from dither.query.statistics.limits import HardLimits, cells_of, hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
@@ -147,7 +148,7 @@ class RunningCounts(RequestedStatistic):
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
         together = "all sums together that run over one list of keys"
-        return f"{self.error(place, self.confidence):,.4g}, {together}{self.bounding.short_words}"
+        return f"{rounded(self.error(place, self.confidence))}, {together}{self.bounding.short_words}"
 
     @property
     def noise(self) -> str:

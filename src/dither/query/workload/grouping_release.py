@@ -45,7 +45,7 @@ from dither.query.counters.quotients import quotient_interval
 from dither.query.plan.describe import set_words
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
-from dither.query.plan.text import number
+from dither.query.plan.text import number, rounded
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.counter_release import CounterRelease, NoisePart
 from dither.query.statistics.statistic import Counts
@@ -263,11 +263,11 @@ class GroupingRelease(CounterRelease):
                 self._reach(level, [Fraction(1)], self.confidence) * float(estimator.width) / unit for level in self._parts
             ]
             told = ", ".join(
-                f"{end:,.4g} {set_words(self.question, level)}" for level, end in zip(self._parts, ends, strict=True)
+                f"{rounded(end)} {set_words(self.question, level)}" for level, end in zip(self._parts, ends, strict=True)
             )
             return f"about {told}, {OVER_VALUES}"
         errors = ((level, self.error_of(level, place, self.confidence) or 0.0) for level in self._parts)
-        told = ", ".join(f"{error:,.4g} {set_words(self.question, level)}" for level, error in errors)
+        told = ", ".join(f"{rounded(error)} {set_words(self.question, level)}" for level, error in errors)
         if isinstance(estimator, SumEstimator):
             return told
         return f"about {told}, where each of the finest groups has {number(self.size or 0)} values"

@@ -27,6 +27,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.estimators import Columns
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, EachRow, Weights
 from dither.query.statistics.limits import hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
@@ -128,7 +129,7 @@ class SharedCounts(Statistic):
 
     def told(self, place: int) -> str:
         """The half-width."""
-        return f"{self.error(place, self.confidence):,.4g}"
+        return f"{rounded(self.error(place, self.confidence))}"
 
     def squares(self) -> float:
         """The sum of the squares of all half-widths, by which ways are compared."""

@@ -28,9 +28,9 @@ from dither.query.sources.spark_session import SETTINGS, own_session, session_be
 from dither.query.sources.spark_table import SparkParquet, spark_source
 from tests.query.engines.spark.conftest import loader
 from tests.query.engines.spark.sessions import connect_service, connect_session
-from tests.query.engines.spark.test_same_totals import TYPICAL
 from tests.query.engines.spark.test_same_values import Sides, library, meant
 from tests.query.engines.spark.test_spark import CANARY, ROWS, Session, check_answer, dataset
+from tests.query.engines.spark.test_three_engines import TYPICAL
 from tests.seeds import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PySpark's own, and that a budget is large

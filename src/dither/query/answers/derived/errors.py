@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from dither.query.counters.noise_sums import NoiseSum
 from dither.query.plan.derived import Cast, ConstantTerm, FirstKnown, Operation, ReleasedValue, Round, Term
+from dither.query.plan.text import rounded
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
 
@@ -28,7 +29,7 @@ def errors_of(offer: Offer) -> dict[str, float | None]:
 def error_words(name: str, offer: Offer) -> str:
     """The same of a computed column, in words."""
     error = errors_of(offer).get(name)
-    return f"off by no more than {error:,.4g}" if error is not None else DEPENDS
+    return f"off by no more than {rounded(error)}" if error is not None else DEPENDS
 
 
 def _error(term: Term, offer: Offer) -> float | None:

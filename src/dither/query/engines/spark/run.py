@@ -102,9 +102,10 @@ class SparkEngine:
 
     def table(self, table: Table, source: Source) -> SparkTableSource:
         """A source as a table, looked up."""
-        return self.tables({table: source})[table.name]
+        with session_beside(self._session) as session:
+            return self._table(table, source, session)
 
-    def tables(self, given: Mapping[Table, Source]) -> dict[str, SparkTableSource]:
+    def tables(self, given: Mapping[Table, Source]) -> dict[str, Any]:
         """Several sources as tables, by name."""
         with session_beside(self._session) as session:
             return {table.name: self._table(table, source, session) for table, source in given.items()}
