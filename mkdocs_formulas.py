@@ -13,6 +13,7 @@ from __future__ import annotations
 import html
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
@@ -27,6 +28,9 @@ COMMANDS = {
 UNKNOWN = re.compile(r"<m[ino][^>]*>(\\[^<]*|[^\x00-\u03ff\u2100-\u214f\U0001d400-\U0001d7ff])</m")
 NAME = re.compile(r"<m[io][^>]*>([A-Za-z]{2,})</m[io]>")  # ln, tanh, Lap: upright, as a letter is not
 OPEN = re.compile(r"<mo[^>]*>(?:&#x00028;|\[|&#x0007B;)")
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+SIGNS = ("=", "≤", "≥", "<", ">", "+", "−")
+LONG = 30  # letters of LaTeX: about what a phone has room for
 SPACE = '<mspace width="0.17em"/>'
 
 
@@ -45,7 +49,28 @@ def on_page_content(content: str, page: Any, **_: Any) -> str:
 def _placed(latex: str, *, block: bool) -> str:
     """In the line, or in a box of its own, which scrolls where it is too narrow: by keys, too, so it takes the focus."""
     made = mathml(latex, block=block)
-    return f'<div class="formula" tabindex="0" role="group" aria-label="formula">{made}</div>' if block else made
+    if block:
+        return f'<div class="formula" tabindex="0" role="group" aria-label="formula">{made}</div>'
+    return "<wbr>".join(pieces(made)) if len(latex) > LONG else made
+
+
+def pieces(made: str) -> list[str]:
+    """A long formula in the line, cut before its signs: browsers break a line between formulas, and inside of none."""
+    ElementTree.register_namespace("", NAMESPACE)
+    rows: list[list[ElementTree.Element]] = [[]]
+    ended = False  # whether something stands before, which a sign can stand behind
+    for part in ElementTree.fromstring(made)[0]:  # noqa: S314 - made here
+        if ended and part.text in SIGNS:
+            part.set("form", "infix")  # else it would be taken for a sign of what follows, and lose its room
+            rows.append([])
+        rows[-1].append(part)
+        ended = not part.tag.endswith("}mo") or part.text in (")", "]")
+    found = []
+    for row in rows:
+        whole = ElementTree.Element(f"{{{NAMESPACE}}}math", display="inline")
+        ElementTree.SubElement(whole, f"{{{NAMESPACE}}}mrow").extend(row)
+        found.append(ElementTree.tostring(whole, encoding="unicode"))
+    return found
 
 
 def mathml(latex: str, *, block: bool = False) -> str:

@@ -1,4 +1,7 @@
-"""How the cost on Spark grows: with rows, with people among as many rows, and with groups of the same rows."""
+"""How the cost on Spark grows: with rows, with people among as many rows, and with groups of the same rows.
+
+PipelineDP counts and adds up the same rows on Spark beside it, in an environment of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from pathlib import Path
 from benchmarks.engines import purchases
 from benchmarks.engines.questions import BY_REGION, QUESTIONS, Question
 from benchmarks.engines.spark import SparkSide
-from benchmarks.report import table
+from benchmarks.peer import ask
+from benchmarks.report import console, table
 
 WAYS = QUESTIONS[:4]  # the same question, in each way of bounding a person
 RUNS = 3
@@ -32,6 +36,11 @@ def main(folder: Path, rows: int) -> None:
     columns = ["rows", "people", "groups", "each row", "weights", "clip", "groups"]
     busy = f"load of the machine {min(load):.1f} to {max(load):.1f}"
     table(f"{SparkSide.name}, CPU seconds of count, sum, average by group, best of {RUNS} turns; {busy}", columns, lines)
+    job = {"path": str(folder / "1" / "purchases.parquet"), "groups": 5, "rows": 10, "low": 0, "high": 500, "runs": 2}
+    console.print(
+        f"PipelineDP on Spark, count and sum, {rows:,} rows: {ask('pipelinedp_spark', {**job, 'keys': purchases.REGIONS})}"
+    )
+    console.print("Of each run: CPU seconds of the JVM and its Python workers, seconds, groups.")
 
 
 def _grouped(way: Question, groups: int) -> Question:

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from mkdocs_formulas import FormulaError, mathml
+from mkdocs_formulas import FormulaError, mathml, pieces
 
 ROOT = Path(__file__).parent.parent.parent
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -52,6 +52,13 @@ def test_names_of_functions_stand_apart_from_letters():
     assert f"<mn>2</mn>{space}<mi>ln</mi>{space}<mi>x</mi>" in mathml(r"2 \ln x")
     assert '<mi>tanh</mi><mo stretchy="false">' in mathml(r"\tanh(x)")  # no room before a bracket
     assert "<mi>Lap</mi><mo" in mathml(r"\operatorname{Lap}(1)")
+
+
+def test_a_long_formula_may_break_before_its_signs():
+    found = pieces(mathml(r"f(-x) = a + b_{i+1} ≤ -c"))
+    assert ["".join(ElementTree.fromstring(one).itertext()) for one in found] == ["f(−x)", "=a", "+bi+1", "≤−c"]
+    assert '<mo form="infix">=</mo>' in found[1]
+    assert "infix" not in found[0]  # the sign of a number stays with it
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,7 @@ class PortableSurvey(ABC):
     def client_table(self) -> str:
         """The table for clients in other languages, as JSON: what they draw from, exactly. It is public, as the survey is.
 
-        docs/wire-format.md says what each kind of table holds and how a report is drawn from it. Not for a survey whose
-        unit is anything else than what the record says: the record is inside.
+        docs/wire-format.md says what each kind of table holds and how a report is drawn from it; clients/js is a client.
         """
         listed = self.record.get("domain")
         domain = spelled_label(listed)

@@ -71,8 +71,7 @@ def _rows(curves: Mapping[str, Iterable[tuple[float, float]]]) -> list[dict[str,
         raise DataError(
             "curves", curves, "there is nothing to draw", "{'a name': [(1, 0.5), (2, 0.7)]}, with points in each"
         )
-    rows = [{"x": x, "y": y, "name": name} for name, points in read.items() for x, y in points]
-    for row in rows:
-        if not (math.isfinite(float(row["x"])) and math.isfinite(float(row["y"]))):
-            raise DataError("curves", row, "a point has two finite numbers", "leave the point out")
-    return rows
+    for point in (point for points in read.values() for point in points):
+        if not all(map(math.isfinite, point)):
+            raise DataError("curves", point, "a point has two finite numbers", "leave the point out")
+    return [{"x": x, "y": y, "name": name} for name, points in read.items() for x, y in points]

@@ -1,7 +1,7 @@
 """Test vectors for clients in any language: given the table and the random bytes, the bytes of a report.
 
-`python -m tests.local.wire.vectors` writes docs/wire-format-vectors.json anew. The random bytes are SHAKE-256 of a name;
-each case lists exactly the bytes that a client takes.
+`python -m tests.local.wire.vectors` writes docs/wire-format-vectors.json anew. Random bytes are SHAKE-256 of a name; each
+case lists exactly the bytes that a client takes.
 """
 
 from __future__ import annotations

@@ -205,12 +205,10 @@ def _errors(offer: Offer) -> list[tuple[str, str]]:
     found = []
     for (name, low, place), (_, high, at) in pairs:
         least, most = low.error(place, offer.confidence), high.error(at, offer.confidence)
-        ends = (
-            f"{rounded(least)} under the lowest limits, {rounded(most)} under the highest"
-            if least and most
-            else low.told(place)
-        )
-        found.append((name, ends if least and most else f"{ends}; that is under the lowest limits"))
+        told = f"{low.told(place)}; that is under the lowest limits"
+        if least and most:
+            told = f"{rounded(least)} under the lowest limits, {rounded(most)} under the highest"
+        found.append((name, told))
     return found
 
 
@@ -280,10 +278,9 @@ def _rows(offer: Offer) -> str:
     if offer.question.sets:
         return grouping_rows(offer.question)
     keys = [(len(group.listed), group.name) for group in offer.question.groups]
-    if len(keys) == 1:
-        return f"one for each of the {keys[0][0]} values of {keys[0][1]}, even if nobody has it"
-    told = " x ".join(f"{size} {name}" for size, name in keys)
-    return f"one for each combination of {told}, even if nobody has it"
+    several = f"combination of {' x '.join(f'{size} {name}' for size, name in keys)}"
+    one = f"of the {keys[0][0]} values of {keys[0][1]}" if len(keys) == 1 else several
+    return f"one for each {one}, even if nobody has it"
 
 
 def _names(offer: Offer, statistic: Statistic) -> str:

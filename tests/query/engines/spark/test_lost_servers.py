@@ -18,7 +18,8 @@ from tests.query.engines.spark.test_spark import ROWS, dataset
 pytestmark = pytest.mark.filterwarnings("ignore")  # PySpark's own, and that a budget is large
 
 
-def test_a_connect_server_that_is_killed(tmp_path):
+def test_a_connect_server_that_is_killed(tmp_path, every):
+    """That it is started again: with --all."""
     pytest.importorskip("pyspark", reason="Spark is not run: no pyspark")
     pytest.importorskip("grpc", reason="Spark Connect is not run: no grpcio")
     if (why := missing()) is not None:
@@ -43,6 +44,8 @@ def test_a_connect_server_that_is_killed(tmp_path):
     with pytest.raises(DataError, match="no new session can be made"):
         policy.quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
     assert spent(policy) == 0
+    if not every:
+        return
     with connect_server(tmp_path, port):
         answer = policy.quote("SELECT COUNT(*) AS n FROM visits", epsilon=10**4).release()
         assert round(answer["n"][0]) == 6  # by the session that was there before
