@@ -51,6 +51,15 @@ def test_a_table_whose_values_doubles_hold_is_of_version_1(survey):
     assert json.loads(table["record"], parse_int=as_double) == survey.record
 
 
+def test_no_number_of_any_table_is_beyond_what_doubles_hold():
+    for survey, _ in vectors.surveys():
+        table = survey.client_table()
+        assert json.loads(table, parse_int=as_double) == json.loads(table), survey
+        digits: list[int] = []
+        json.loads(table, parse_int=lambda text, digits=digits: digits.append(int(text)))
+        assert max(map(abs, digits)) <= LARGEST_EXACT
+
+
 def test_records_are_what_they_were():
     survey = DirectEncoding([2**53, 2**53 + 1], epsilon=1)
     text = json.loads(survey.client_table())["record"]
