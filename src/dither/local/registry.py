@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dither.arguments import argument_errors
-from dither.errors import DataError, PrecisionError
-from dither.local.collect.reports import Reports, read_record
+from dither.errors import DataError, DitherError, PrecisionError, show
+from dither.local.collect.reports import RECORD, Reports, read_record
 from dither.local.collect.tally import Tally
 from dither.local.surveys.coin_flip import CoinFlip
 from dither.local.surveys.direct_encoding import DirectEncoding
@@ -106,11 +106,18 @@ def from_record(record: dict[str, object]) -> AnySurvey:
         else:
             made = found(epsilon=epsilon, **rest)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, PrecisionError, RecursionError) as error:
-        why = f"it does not describe a survey: {error}"
-        raise DataError("record", kind, why, "what dither wrote") from error
+        why = f"it does not describe a survey: {_reason(error)}"
+        raise DataError("record", kind, why, RECORD) from error
     if json.dumps(made.record, sort_keys=True) != json.dumps(record, sort_keys=True):
-        raise DataError("record", kind, "it says something else than such a survey would", "what dither wrote")
+        raise DataError("record", kind, "it says something else than such a survey would", RECORD)
     return made
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a record, without the advice of whoever found it: that is for callers in Python."""
+    if isinstance(error, DitherError):
+        return f"{error.where} = {show(error.came)} ({error.why})"
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
 @argument_errors

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dither.errors import DataError
-from dither.local import DirectEncoding, Reports, files
+from dither.local import DirectEncoding, Reports, files, survey_from_record
 from dither.local.collect.reports import same_survey
 
 SURVEY = DirectEncoding(["yes", "no", "unsure"], epsilon=1)
@@ -32,6 +32,18 @@ def test_what_differs_is_shown_with_its_quotes(other, words):
     with pytest.raises(DataError, match=words) as refused:
         SURVEY.tally(Reports.from_bytes(message(**other)))
     assert "docs/wire-format.md" in str(refused.value)
+
+
+def test_a_record_that_describes_no_survey_says_what_is_wrong_once():
+    for record, words in (
+        ({**SURVEY.record, "epsilon": 1}, "stored number = 1"),
+        ({name: value for name, value in SURVEY.record.items() if name != "epsilon"}, "it has no 'epsilon'"),
+        ({**SURVEY.record, "more": 1}, "more"),
+    ):
+        with pytest.raises(DataError, match=words) as refused:
+            survey_from_record(record)
+        assert str(refused.value).count("What would work") == 1
+        assert "docs/wire-format.md" in str(refused.value)
 
 
 def test_a_field_that_is_missing_is_said_to_be():
