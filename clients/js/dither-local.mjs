@@ -4,10 +4,11 @@
 
 import { Coin, Draws, RefusedError, secureBytes } from "./draws.mjs";
 import { PARTS, hashCell, integerBytes, keyCell, prefixKey, scaledPlace, textBytes } from "./arithmetic.mjs";
+import { exactJson, labelKey, readLabel } from "./labels.mjs";
 
 export { Draws, RefusedError } from "./draws.mjs";
 
-const VERSION = 1;
+const VERSIONS = [1, 2]; // 2 has the values of the survey as `domain`, exactly
 const COINS = ["truth", "own", "other", "yes", "no", "near", "duchi", "permanent", "fresh"];
 const ID_SIZE = 16;
 
@@ -22,6 +23,7 @@ export class SurveyClient {
   #coins = {};
   #places = new Map();
   #weights;
+  #sums;
   #memo = new Map();
   #draws;
 
@@ -34,9 +36,9 @@ export class SurveyClient {
     this.#draws = draws;
     for (const name of COINS) if (name in this.#table) this.#coins[name] = new Coin(this.#table[name]);
     this.#weights = (this.#table.weights ?? []).map(BigInt);
-    const domain = JSON.parse(this.#table.record).domain ?? [];
-    domain.forEach((value, place) => this.#places.set(JSON.stringify(value), place));
-    this.exactLabels = domain.flat().every((value) => typeof value !== "number" || Number.isSafeInteger(value));
+    this.#sums = tailSums(this.#weights);
+    const domain = this.#table.domain ?? exactJson(this.#table.record).domain ?? [];
+    domain.forEach((value, place) => this.#places.set(labelKey(readLabel(value)), place));
     if (stored !== undefined) this.#memo = readMemo(stored, this.#table);
   }
 
@@ -93,6 +95,7 @@ export class SurveyClient {
       flat,
       memo: this.#memo,
       weights: this.#weights,
+      sums: this.#sums,
       coin: (name) => draws.coin(coins[name]),
       place: (value) => this.#placeOf(value),
       number: (value) => littleEndian(value, table.size),
@@ -106,11 +109,7 @@ export class SurveyClient {
   }
 
   #placeOf(value) {
-    if (!this.exactLabels) {
-      throw new RefusedError("survey", this.kind, "some of its values are above 2^53, which JavaScript does not hold", "text for such values");
-    }
-    const key = typeof value === "bigint" ? String(value) : JSON.stringify(value);
-    const place = this.#places.get(key);
+    const place = this.#places.get(labelKey(value));
     if (place === undefined) {
       const known = [...this.#places.keys()].slice(0, 3).join(", ");
       throw new RefusedError("value", value, `it is none of the ${this.#places.size} values of the survey`, known);
@@ -192,13 +191,14 @@ const SURVEYS = {
     const near = windowed(table, place, steps);
     return steps.number(one ? table.reports + bit : near);
   },
-  "noisy number": (table, value, { round, draws, weights, number }) => {
+  "noisy number": (table, value, { round, draws, sums, number }) => {
     const place = round(value);
-    const tail = (from) => weights.slice(from).reduce((total, weight) => total + weight, 0n);
-    const row = Array.from({ length: table.steps + 1 }, (_, at) => weights[Math.abs(place - at)]);
-    row[0] = tail(place);
-    row[table.steps] = tail(table.steps - place);
-    return number(draws.pick(row));
+    // of the weights of reports 0 to `at`: the left tail and what lies left of the place, then the right side
+    const upTo = (at) => {
+      if (at === table.steps) return sums[0] + sums[1];
+      return at <= place ? sums[place - at] : sums[0] + sums[1] - sums[at - place + 1];
+    };
+    return number(draws.pickBySums(table.steps + 1, upTo));
   },
 };
 
@@ -212,6 +212,13 @@ function windowed(table, place, { coin, draws }) {
 
 function littleEndian(value, size) {
   return Uint8Array.from({ length: size }, (_, at) => Math.floor(value / 256 ** at) % 256);
+}
+
+/** Sums of the weights from each place on: a report takes a few of them instead of adding up a row. */
+function tailSums(weights) {
+  const found = [...weights];
+  for (let at = found.length - 2; at >= 0; at--) found[at] += found[at + 1];
+  return found;
 }
 
 function packed(places, size) {
@@ -237,8 +244,8 @@ function readTable(given) {
   } catch {
     throw new RefusedError("table", given, "it is not JSON", "what survey.client_table() gave");
   }
-  if (table?.dither_client_table !== VERSION) {
-    const why = `this client reads tables of version ${VERSION}`;
+  if (!VERSIONS.includes(table?.dither_client_table)) {
+    const why = `this client reads tables of versions ${VERSIONS.join(" and ")}`;
     throw new RefusedError("version of the table", table?.dither_client_table, why, "a client of the same version");
   }
   if (!Object.hasOwn(SURVEYS, table.kind)) {
@@ -250,11 +257,11 @@ function readTable(given) {
 function readMemo(stored, table) {
   let found;
   try {
-    found = JSON.parse(stored);
+    found = exactJson(stored);
   } catch {
     throw new RefusedError("stored", "...", "it is not JSON", "what toStored() gave");
   }
-  const same = canonical(found?.record) === canonical(JSON.parse(table.record));
+  const same = canonical(found?.record) === canonical(exactJson(table.record));
   const inside = (at) => Number.isInteger(at) && at >= 0 && at < table.values;
   const memo = found?.memo;
   if (!same || !Array.isArray(memo) || !memo.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(inside))) {

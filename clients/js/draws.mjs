@@ -100,6 +100,18 @@ export class Draws {
     while (left >= weights[at]) left -= weights[at++];
     return at;
   }
+
+  /** The same where `upTo(at)` is the sum of the weights of places 0 to `at` of so many: by halving, not one by one. */
+  pickBySums(count, upTo) {
+    const drawn = this.below(upTo(count - 1));
+    let [low, high] = [0, count - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (drawn < upTo(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
 }
 
 /** A BigInt as so many bytes, the highest first. */

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { hashCell, mix, multiply, scaledPlace, textBytes } from "./arithmetic.mjs";
 import { Coin, Draws, secureBytes } from "./draws.mjs";
+import { exactJson, readLabel } from "./labels.mjs";
 import { RefusedError, SurveyClient, newClientId } from "./dither-local.mjs";
 
 const vectors = JSON.parse(readFileSync(new URL("../../docs/wire-format-vectors.json", import.meta.url), "utf8"));
@@ -24,7 +25,7 @@ function given(text) {
 /** A value as JavaScript has it: what JSON lacks is a text there. */
 function valueOf(value, table) {
   if (table.bits !== undefined) return typeof value === "string" ? BigInt(value) : value;
-  return table.low !== undefined && typeof value === "string" ? Number(value) : value;
+  return table.low !== undefined && typeof value === "string" ? Number(value) : readLabel(value);
 }
 
 for (const [number, { table, clients, message, message_with_ids: withIds }] of vectors.surveys.entries()) {
@@ -85,6 +86,35 @@ test("a stored longitudinal client keeps its permanent answer", () => {
   assert.deepEqual(made, clients[0].reports);
 });
 
+test("whole numbers beyond 2^53 - 1 are told apart, and a memo of another one is refused", () => {
+  const { table } = vectors.surveys.find((each) => each.table.domain && each.table.kind === "longitudinal");
+  const client = new SurveyClient(table);
+  client.report(9007199254740993n);
+  const stored = client.toStored();
+  assert.equal(JSON.parse(stored).memo[0][0], 1);
+  new SurveyClient(table, { stored });
+  assert.throws(() => new SurveyClient(table, { stored: stored.replace("740993", "740995") }), RefusedError); // rounds to 740996
+  assert.throws(() => new SurveyClient(table, { stored: stored.replace("740993", "740992") }), RefusedError); // both round to this
+  assert.throws(() => client.report(2 ** 53), /a BigInt/);
+  assert.throws(() => client.report("9007199254740993"), RefusedError);
+  assert.throws(() => new SurveyClient({ ...table, domain: [{ integer: "1.5" }, 2] }), RefusedError);
+  const before = { ...table, dither_client_table: 1, domain: undefined }; // as version 1 had it: the record is read exactly
+  const old = new SurveyClient(before, { stored });
+  old.report(9007199254740992n);
+  assert.deepEqual(JSON.parse(old.toStored()).memo.map(([place]) => place), [0, 1]);
+  const text = '{"a": ["1234567890123456789", 1234567890123456789, -0.5, 1e300, "\\"1234567890123456789"]}';
+  assert.deepEqual(exactJson(text), { a: ["1234567890123456789", { integer: "1234567890123456789" }, -0.5, 1e300, '"1234567890123456789'] });
+});
+
+test("picks by sums are picks by weights", () => {
+  const weights = [3n, 0n, 1n, 2n];
+  for (let byte = 0; byte < 256; byte++) {
+    const draws = () => new Draws(((first) => () => Uint8Array.of(first-- === 0 ? byte : 0))(0));
+    const upTo = (at) => weights.slice(0, at + 1).reduce((a, b) => a + b, 0n);
+    assert.equal(draws().pickBySums(4, upTo), draws().pick(weights));
+  }
+});
+
 test("what is wrong is refused in words", () => {
   const table = vectors.surveys[1].table;
   const client = new SurveyClient(table);
@@ -92,7 +122,6 @@ test("what is wrong is refused in words", () => {
   const grid = new SurveyClient(vectors.surveys.find((each) => each.table.kind === "grid").table);
   const integers = new SurveyClient(vectors.surveys.find((each) => each.table.bits === 20).table);
   const longitudinal = vectors.surveys.find((each) => each.table.kind === "longitudinal").table;
-  const large = { ...table, record: table.record.replace('"yes"', "1152921504606846975") };
   for (const bad of [
     () => client.report("perhaps"),
     () => client.report(undefined),
@@ -102,9 +131,15 @@ test("what is wrong is refused in words", () => {
     () => grid.report(3),
     () => integers.report(1 << 20),
     () => integers.report(0.5),
-    () => new SurveyClient(large).report("no"),
+    () => client.report(null),
+    () => client.report({}),
+    () => client.report(new String("yes")),
+    () => client.report(2 ** 60),
+    () => numbers.report(null),
+    () => numbers.report(true),
+    () => numbers.report(undefined),
     () => new SurveyClient("no JSON"),
-    () => new SurveyClient({ ...table, dither_client_table: 2 }),
+    () => new SurveyClient({ ...table, dither_client_table: 3 }),
     () => new SurveyClient({ ...table, kind: "toString" }),
     () => new SurveyClient({ ...table, truth: ["3", "2"] }),
     () => new SurveyClient(longitudinal, { stored: '{"record": {}, "memo": []}' }),

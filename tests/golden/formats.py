@@ -67,6 +67,10 @@ def survey() -> Any:
     return dither.local.DirectEncoding(["yes", "no", "unsure"], epsilon=1)
 
 
+def survey_of_large_numbers() -> Any:
+    return dither.local.DirectEncoding([2**53 - 1, 2**53, 2**53 + 1, (-(2**53), 7), str(2**53)], epsilon=1)
+
+
 def reports() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -148,6 +152,7 @@ WRITTEN: dict[str, Callable[[], Any]] = {
     "tally-2": lambda: survey().tally(reports_with_ids()).to_json(),
     "client-register-1": lambda: register().to_bytes().hex(),
     "client-table-1": lambda: survey().client_table(),
+    "client-table-2": lambda: survey_of_large_numbers().client_table(),
     "ledger-entry-2": ledger,
     "answer-1": answer,  # as it was written; a new one would be of version 2
     "answer-2": answer,

@@ -52,6 +52,7 @@ def test_reports_and_tallies_are_read():
     register = dither.local.ClientRegister.from_bytes(bytes.fromhex(stored("client-register-1")))
     assert (register.to_bytes().hex(), register.clients, register.elsewhere) == (stored("client-register-1"), 2, 2)
     assert survey.client_table() == stored("client-table-1")
+    assert formats.survey_of_large_numbers().client_table() == stored("client-table-2")
 
 
 def test_answers_are_read_and_shown():

@@ -193,9 +193,7 @@ def _drawn(found: Estimate, top: int) -> str:
     lines = fitted_table(rows, left=(0, 2, 3))
     if len(found.domain) > len(order):
         lines.append(f"... and {len(found.domain) - len(order)} more")
-    percent = f"{found.confidence:.0%}"
-    told = f"each interval holds the noise with {percent} probability"
-    lines.append(wrapped(f"from {found.people} reports, by '{found.method}'; {told}"))
+    lines.append(wrapped(f"from {found.people} reports; {found.statement('interval')}"))
     return "\n".join(lines)
 
 

@@ -76,16 +76,16 @@ def _of_csv(path: Path, column: str) -> Iterator[list[Any]]:
         raise DataError("file", str(path), f"it cannot be read: {error}", "a CSV file in UTF-8") from error
 
 
-def open_parquet(path: Path | str) -> Any:
-    """The Parquet file at `path`, its schema read; refused where it is none."""
+def open_parquet(path: Path | str, nor: str = "", works: str = "reports.parquet") -> Any:
+    """The Parquet file at `path`, its schema read; refused where it is none, `nor` what else it might have been."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
-        why = f"it is no Parquet file that can be read ({type(error).__name__})"
-        raise DataError("file", str(path), why, "reports.parquet") from error
+        why = f"it is no Parquet file that can be read ({type(error).__name__})" + (f", {nor}" if nor else "")
+        raise DataError("file", str(path), why, works) from error
 
 
 def record_batches(file: Any, columns: list[str], rows: int, progress: Progress | None) -> Iterator[Any]:

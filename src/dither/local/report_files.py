@@ -32,6 +32,8 @@ from dither.local.registry import AnySurvey
 
 KEY = b"dither.survey"
 CLIENTS = b"dither.clients"  # among the metadata: the version of the column of ids
+STARTS = f"nor a message of the wire format, which begins with {MAGIC!r}"
+EITHER = "what `dither local randomize` wrote, or a message as docs/wire-format.md has it"
 LARGEST_BATCH = 1 << 26  # bytes
 WROTE = "what `dither local randomize` wrote"
 
@@ -45,7 +47,8 @@ def find_files(paths: Iterable[Path | str]) -> list[Path]:
         files = [each for each in named if each.is_file()]
         if not files:
             here = "a folder" if Path(path).is_dir() else "no file"
-            raise DataError("file", str(path), f"there is {here} of that name", "reports.parquet, or 'reports/*.parquet'")
+            works = "reports.parquet, 'reports/*.parquet' or 'day-*.reports'"
+            raise DataError("file", str(path), f"there is {here} of that name", works)
         for each in files:
             if each.resolve() in found:
                 raise DataError("file", str(each), "it is named twice, and its reports would count twice", "each file once")
@@ -59,14 +62,14 @@ def is_wire(path: Path | str) -> bool:
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError as error:
-        raise DataError("file", str(path), f"it cannot be read ({type(error).__name__})", "reports.parquet") from error
+        raise DataError("file", str(path), f"it cannot be read ({type(error).__name__})", EITHER) from error
 
 
 def record_of(path: Path | str) -> dict[str, object]:
     """The record of the survey that a file answers."""
     if is_wire(path):
         return _header(path).record
-    record = (open_parquet(path).schema_arrow.metadata or {}).get(KEY)
+    record = (open_parquet(path, STARTS, EITHER).schema_arrow.metadata or {}).get(KEY)
     if record is None:
         raise DataError("file", str(path), "it carries no survey, so it is no file of reports", WROTE)
     return read_record(record)

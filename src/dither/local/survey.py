@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -274,8 +275,10 @@ def read_domain(domain: DomainLike) -> tuple[Hashable, ...]:
             raise DataError(
                 "domain", value, "a value is text, a whole number, yes or no, or a pair of whole numbers", "'yes'"
             )
-    if len({(type(value) is bool, value) for value in listed}) != len(listed) or len(set(listed)) != len(listed):
-        raise DataError("domain", listed[:4], "a value is there twice", "each value once")
+    if len(set(listed)) != len(listed):
+        twice = Counter(listed).most_common(1)[0][0]
+        equal = [value for value in listed if value == twice]
+        raise DataError("domain", equal, "a value is there twice (True is 1, and False is 0)", "each value once")
     return listed
 
 

@@ -96,8 +96,9 @@ class Client:
 
     def __init__(self, table: str) -> None:
         self.table: dict[str, Any] = json.loads(table)
-        assert self.table["dither_client_table"] == 1
-        self.record: dict[str, Any] = json.loads(self.table["record"])
+        assert self.table["dither_client_table"] in (1, 2)
+        self.record: dict[str, Any] = json.loads(self.table["record"], parse_int=as_double)
+        self.domain = [exact(value) for value in self.table.get("domain", self.record.get("domain", []))]
         self.memo: dict[int, int] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -114,7 +115,7 @@ class Client:
     # -- steps ---------------------------------------------------------------------------------------------------
 
     def _place(self, value: Any) -> int:
-        return self.record["domain"].index(value)  # type: ignore[no-any-return]
+        return self.domain.index(value)
 
     def _coin(self, name: str, random: Any) -> bool:
         n, d = self[name]
@@ -247,6 +248,18 @@ class Client:
         place, steps, weights = self._round(value, random), self["steps"], [int(w) for w in self["weights"]]
         inside = [weights[abs(place - o)] for o in range(1, steps)]
         return self._number(random.pick([sum(weights[place:]), *inside, sum(weights[steps - place :])]))
+
+
+def as_double(digits: str) -> int:
+    """A whole number as most parsers of JSON read it: the nearest double."""
+    return int(float(digits))
+
+
+def exact(value: Any) -> Any:
+    """A value as a table spells it."""
+    if isinstance(value, list):
+        return [exact(each) for each in value]
+    return int(value["integer"]) if isinstance(value, dict) else value
 
 
 def mix(word: int) -> int:

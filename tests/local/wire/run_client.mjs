@@ -5,6 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { Draws, SurveyClient, newClientId } from "../../../clients/js/dither-local.mjs";
+import { readLabel } from "../../../clients/js/labels.mjs";
 
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
@@ -32,6 +33,10 @@ class Script {
     const whole = weights.reduce((a, b) => a + b, 0n);
     return this.draw(() => weights.map((weight, at) => [at, weight, whole]));
   }
+
+  pickBySums(count, upTo) {
+    return this.pick(Array.from({ length: count }, (_, at) => upTo(at) - (at ? upTo(at - 1) : 0n)));
+  }
 }
 
 function law(table, value) {
@@ -39,7 +44,7 @@ function law(table, value) {
   const follow = (chosen, n, d) => {
     let report;
     try {
-      report = hex(new SurveyClient(table, { draws: new Script(chosen) }).report(value));
+      report = hex(new SurveyClient(table, { draws: new Script(chosen) }).report(readLabel(value)));
     } catch (outcomes) {
       if (!Array.isArray(outcomes)) throw outcomes;
       for (const [outcome, share, whole] of outcomes) follow([...chosen, outcome], n * share, d * whole);
@@ -56,12 +61,12 @@ function reports(table, values, random) {
   const data = Uint8Array.from(Buffer.from(random, "hex"));
   let taken = 0;
   const draws = new Draws((count) => data.slice(taken, (taken += count)));
-  return hex(new SurveyClient(table).message(values.map((value) => new SurveyClient(table, { draws }).report(value))));
+  return hex(new SurveyClient(table).message(values.map((value) => new SurveyClient(table, { draws }).report(readLabel(value)))));
 }
 
 function own(table, values) {
   const client = new SurveyClient(table);
-  const made = values.map((value) => client.report(value));
+  const made = values.map((value) => client.report(readLabel(value)));
   const stored = client.kind === "longitudinal" ? client.toStored() : null;
   return [hex(client.message(made)), hex(client.message(made, made.map(newClientId))), stored];
 }

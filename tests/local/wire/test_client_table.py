@@ -267,7 +267,7 @@ def test_the_table_says_which_survey_it_is():
 
 def test_the_page_lists_every_field_of_every_table():
     page = vectors.PATH.with_name("wire-format.md").read_text()
-    common = {"dither_client_table", "kind", "size", "record"}
+    common = {"dither_client_table", "kind", "size", "record", "domain"}
     assert all(f"| `{name}` |" in page for name in common)
     for survey, _ in vectors.surveys():
         table, rows = json.loads(survey.client_table()), page.partition("## Surveys")[2].splitlines()

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from dither.local import Longitudinal, Reports, survey_from_record
+from dither.local.portable_survey import spelled_label
 from dither.local.surveys.heavy_hitters import HeavyHitters
 from dither.local.surveys.items import TextDomain
 from tests.local.wire import vectors
@@ -93,7 +94,8 @@ def test_estimates_from_javascript_clients_are_those_of_the_answers():
     jobs, people = [], 600
     surveys = [survey for survey, _ in vectors.surveys() if hasattr(survey, "domain")]
     for number, survey in enumerate(surveys):
-        values = [survey.domain[0]] * (people * 3 // 4) + [survey.domain[1]] * (people // 4)
+        first, second = (spelled_label(plain(value)) for value in survey.domain[:2])
+        values = [first] * (people * 3 // 4) + [second] * (people // 4)
         random = hashlib.shake_256(f"javascript {number}".encode()).digest(1 << 19).hex()
         jobs.append({"reports": [survey.client_table(), values, random]})
     for survey, message in zip(surveys, run(jobs), strict=True):
@@ -125,10 +127,10 @@ def test_randomness_of_the_platform_and_a_stored_client():
         assert survey.tally(Reports.from_bytes(bytes.fromhex(with_ids))).duplicates == 0
         assert (stored is not None) == isinstance(survey, Longitudinal)
         if stored is not None:
-            assert survey.client(stored).distinct == len(set(values))
+            assert survey.client(stored).distinct == len({json.dumps(value) for value in values})
 
 
-@pytest.mark.parametrize("name", ["draws.mjs", "arithmetic.mjs", "dither-local.mjs"])
+@pytest.mark.parametrize("name", ["draws.mjs", "arithmetic.mjs", "labels.mjs", "dither-local.mjs"])
 def test_the_client_depends_on_nothing_and_draws_from_nothing_weak(name):
     source = (ROOT / "clients" / "js" / name).read_text()
     assert "Math.random" not in source

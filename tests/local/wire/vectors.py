@@ -28,11 +28,13 @@ from dither.local import (
     SubsetSelection,
     UnaryEncoding,
 )
-from tests.local.wire.reference_client import Bytes, Client, mix, multiply
+from dither.local.portable_survey import spelled_label
+from tests.local.wire.reference_client import Bytes, Client, exact, mix, multiply
 
 PATH = Path(__file__).parent.parent.parent.parent / "docs" / "wire-format-vectors.json"
 NAMES = ["oak", "elm", "ash", "fir", "yew"]
 NUMBERS = [0.3, -7, "NaN", "Infinity", "-Infinity", 9.999999999, 1e-300, 10, 2.5]
+LARGE = 2**53 + 1  # which doubles do not tell from 2^53
 TEXTS = ["oak", "", "naïve", "€€", "a\0b", "half \ud83d", "a long text"]
 
 
@@ -62,11 +64,27 @@ def surveys() -> list[tuple[Any, list[list[Any]]]]:
         (HeavyHitters(epsilon=2, longest=6, seeds=64), [[text] for text in TEXTS]),
         (HeavyHitters(epsilon=1, bits=20, seeds=64), [[0], [7], [2**20 - 1]]),
         (HeavyHitters(epsilon=1, bits=64, seeds=64), [["18446744073709551615"], ["9007199254740993"]]),
+        (DirectEncoding([LARGE, LARGE - 1, str(LARGE), -LARGE, LARGE - 2], epsilon=2), labels(LARGE, LARGE - 1, str(LARGE))),
+        (
+            HadamardResponse([(LARGE, 1), (LARGE - 1, 1), (1, LARGE)], epsilon=2),
+            labels([LARGE, 1], [LARGE - 1, 1], [1, LARGE]),
+        ),
+        (
+            Longitudinal([LARGE - 1, LARGE], first="0.5", forever=2),
+            [[spelled_label(value) for value in (LARGE, LARGE - 1, LARGE)]],
+        ),
     ]
 
 
+def labels(*values: Any) -> list[list[Any]]:
+    """Clients that report one value each, spelled as tables spell values."""
+    return [[spelled_label(value)] for value in values]
+
+
 def given(value: Any, survey: Any) -> Any:
-    """A value of the vectors as Python has it: what JSON lacks is a text there."""
+    """A value of the vectors as Python has it: what JSON lacks is a text there, and large values are as in tables."""
+    if isinstance(value, (dict, list)):
+        return exact(value)
     if not hasattr(survey, "domain") and isinstance(value, str):
         return int(value) if "bits" in survey.record else float(value) if "low" in survey.record else value
     return value

@@ -24,6 +24,10 @@ SHOWN = 20
 class Estimate:
     """Frequencies of all values, with confidence intervals on the raw estimate.
 
+    A method such as 'simplex' lowers the error of all frequencies together, and takes a bias for it: where there are many
+    values it takes something off each, so that they add up to one, and a frequency may leave the interval of its value. The
+    interval stays with the raw estimate, where its probability is that which it says; the table shows both.
+
     Args:
         domain: the values that an answer can have.
         frequency: of each value, by the method that was asked for.
@@ -75,19 +79,27 @@ class Estimate:
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:most]
         return [(self.domain[at], float(self.frequency[at])) for at in order]
 
+    def statement(self, interval: str) -> str:
+        """What the intervals and frequencies say, in a line; `interval` is what an interval is called there."""
+        told = f"each {interval} holds the noise of the reports with {self.confidence:.0%} probability"
+        if self.method == "raw":
+            return f"{told}; frequencies by 'raw'"
+        return f"{told} around the raw estimate; frequencies by '{self.method}', which may lie outside"
+
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:SHOWN]
-        shares = ((self.domain[at], self.frequency[at], self.low[at], self.high[at], self.counts[at]) for at in order)
-        rows = [
-            [str(value), f"{f:.4f}", f"{low_end(low, 4):>7}", f"{high_end(high, 4):>7}", f"{n:.0f}"]
-            for value, f, low, high, n in shares
-        ]
-        lines = fitted_table([["value", "frequency", "low", "high", "people"], *rows])
+        rows = [["value", "frequency", "raw", "low", "high", "people"]]
+        for at in order:
+            ends = [f"{low_end(self.low[at], 4):>7}", f"{high_end(self.high[at], 4):>7}"]
+            shares = [f"{self.frequency[at]:.4f}", f"{self.raw[at]:>7.4f}"]
+            rows.append([str(self.domain[at]), *shares, *ends, f"{self.counts[at]:.0f}"])
+        if self.method == "raw":  # one and the same number
+            rows = [[*row[:2], *row[3:]] for row in rows]
+        lines = fitted_table(rows)
         if len(self.domain) > SHOWN:
             lines.append(f"... and {len(self.domain) - SHOWN} more")
-        told = f"each low to high holds the noise of the reports with {self.confidence:.0%} probability"
-        lines.append(wrapped(f"from {self.people} reports; {told}; frequencies by '{self.method}'"))
+        lines.append(wrapped(f"from {self.people} reports; {self.statement('low to high')}"))
         return "\n".join(lines)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
 from dither.arguments import argument_errors
-from dither.errors import DataError
+from dither.errors import DataError, show
 from dither.local.collect.report_size import report_size
 from dither.numeric.number import integer
 
@@ -35,6 +35,9 @@ HEADER = len(MAGIC) + 5  # bytes before the record
 ID_SIZE = 16  # bytes
 CLIENT = "client"  # the column of ids, where reports are in a table
 LONGEST_RECORD = 2**26
+NOTHING = object()  # where a record lacks a field
+MESSAGE = "a message as docs/wire-format.md has it, or what Reports.to_bytes() gave"
+RECORD = "the text `record` of survey.client_table(), as it stands (docs/wire-format.md)"
 
 
 @argument_errors
@@ -156,15 +159,15 @@ class Header(NamedTuple):
 def read_header(data: BytesLike) -> Header:
     """The record of the survey in `data`, whether client ids follow, and where the reports begin."""
     if not isinstance(data, (bytes, bytearray, memoryview)) or bytes(data[: len(MAGIC)]) != MAGIC or len(data) < HEADER:
-        raise DataError(
-            "reports", data[:16] if isinstance(data, bytes) else type(data), "dither did not write these", "to_bytes()"
-        )
+        came = bytes(data[:16]) if isinstance(data, (bytes, bytearray, memoryview)) else type(data)
+        raise DataError("reports", came, f"they do not begin as reports do, with {MAGIC!r} and five more bytes", MESSAGE)
     version = data[len(MAGIC)]
     if version not in (PLAIN, WITH_IDS):
         raise DataError("version of the reports", version, "this dither reads versions 1 and 2", "a newer dither")
     start = HEADER + int.from_bytes(data[HEADER - 4 : HEADER], "little")
     if start - HEADER > LONGEST_RECORD or start > len(data):
-        raise DataError("reports", start - HEADER, "the record is cut short", "all the bytes that to_bytes gave")
+        why = f"the record is cut short: {len(data) - HEADER} bytes follow, and it has at most 2^26 (length: little-endian)"
+        raise DataError("length of the record", start - HEADER, why, MESSAGE)
     return Header(read_record(bytes(data[HEADER:start])), version == WITH_IDS, start)
 
 
@@ -196,9 +199,9 @@ def read_record(text: bytes | str) -> dict[str, object]:
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError("record", text[:40], "it is not JSON", "what dither wrote") from error
+        raise DataError("record", text[:40], "it is not JSON", RECORD) from error
     if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
-        raise DataError("record", text[:40], "it names no survey", "what dither wrote")
+        raise DataError("record", text[:40], "it names no survey: it has no `kind`", RECORD)
     return record
 
 
@@ -212,5 +215,15 @@ def same_survey(came: dict[str, object], wanted: dict[str, object], what: str) -
     both = dict.fromkeys([*wanted, *came])
     keys = [key for key in both if json.dumps(came.get(key, "")) != json.dumps(wanted.get(key, ""))]
     keys = keys or [key for key in both if (key in came) != (key in wanted)] or ["order"]
-    differs = f"their {keys[0]} is {str(came.get(keys[0]))[:40]} and that of this survey {str(wanted.get(keys[0]))[:40]}"
-    raise DataError(what, came.get("kind"), f"they answer another survey: {differs}", "the survey that asked")
+    name, theirs, ours = keys[0], *(record.get(keys[0], NOTHING) for record in (came, wanted))
+    if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
+        pairs = enumerate(zip(theirs, ours, strict=True))
+        at = next(at for at, (one, two) in pairs if json.dumps(one) != json.dumps(two))
+        name, theirs, ours = f"{name}[{at}]", theirs[at], ours[at]
+    differs = f"their {name} is {_shown(theirs)} and that of this survey {_shown(ours)}"
+    raise DataError(what, came.get("kind"), f"they answer another survey: {differs}", f"the survey that asked; {RECORD}")
+
+
+def _shown(value: Any) -> str:
+    """A field of a record, with the quotes that tell a text from a number."""
+    return "missing" if value is NOTHING else show(value)
