@@ -37,6 +37,11 @@ UNREACHED = {  # what has no flag: it is refused to those who write Python, and 
     "year=2024/month=3",
     "clinic.features('SELECT age, cost, ward FROM visits', target='readmitted')",
     "max_rows=0",
+    "a value is there twice (True is 1, and False is 0)",  # values on the command line are texts
+    "dither.open('policy.toml', spark=session)",  # no command has a session of Spark's
+    "a DataFrame that is not a stream",
+    "it is no DataFrame of Spark's, or its session is stopped",
+    '"spark:clinic.visits", "spark:catalog.schema.visits" or "spark:parquet:/data/visits"',
 }
 
 

@@ -51,7 +51,7 @@ class ClusterSide(Side):
 def folder(tmp_path_factory):
     """The purchases as one file, and in parts, so that both workers read."""
     if not examples(0, 1):
-        pytest.skip("the long form is not asked for: a Spark cluster of six processes")
+        pytest.skip("the long form is not asked for")
     pytest.importorskip("grpc", reason="Spark Connect is not run: no grpcio")
     if (why := missing()) is not None:
         pytest.skip(why)
