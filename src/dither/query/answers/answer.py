@@ -163,7 +163,7 @@ class Answer:
         return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
     def plot(self, name: str | None = None) -> Chart:
-        """The chart that `svg` draws of `name`, as an object: a notebook shows it without a network; .save('answer.svg') writes it."""
+        """The chart that `svg` draws of `name`: a notebook shows it without a network; .save('answer.svg') writes it."""
         return Chart(chart_title(self, name), self.svg(name))
 
     def svg(self, name: str | None = None, *, alone: bool = True) -> str:
