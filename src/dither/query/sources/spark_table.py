@@ -53,6 +53,7 @@ DECLARED = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes that a text was dec
 HARMLESS = ("path", "compression", "serialization.format")  # options of a table, and those of Parquet itself
 OWN = {"dither": "rows"}  # an option that means nothing
 LOGS = "{_delta_log,.hoodie}"
+SHORT = ("tinyint", "smallint")  # a file of 32 bits is read as these without a word
 NUMBERS = {Type.DECIMAL, Type.FLOAT}
 READABLE = {  # what the policy may say of a column that is stored as this; every one of these casts is total
     Type.BOOLEAN: {Type.BOOLEAN},
@@ -119,6 +120,11 @@ class SparkSource(Source):
         for column in table.columns:
             stored = found[column.name]
             assert stored.type is not None
+            if table.tells_whose(column.name) and stored.stored in SHORT:
+                why = (
+                    f"it says whose a row is, and Spark cuts longer numbers of a file to {stored.stored}: two people are one"
+                )
+                raise DataError(f"source of {table.name}", column.name, why, "ids stored as int or bigint, or as text")
             if column.type not in READABLE[stored.type]:
                 why = f"it is stored as {stored.stored}, and not every such value is {column.type.value}"
                 kinds = ", ".join(sorted(kind.value for kind in READABLE[stored.type]))

@@ -8,6 +8,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import dither
 from dither.errors import DataError
 from dither.query.policy.column import Type
 from dither.query.sources.spark_session import session_beside
@@ -49,6 +50,22 @@ def test_tables_with_options_that_change_what_is_read_are_refused(session, optio
                 source.schema("visits")
     finally:
         session.sql("DROP TABLE with_option")
+
+
+def test_short_ids_are_refused(session, tmp_path):
+    """Where one file has 16 bits and another has 32, Spark may cut the longer ones: of 65543 and 7 it makes one person."""
+    write(tmp_path / "rows" / "a.parquet", patient=pyarrow.array([7], pyarrow.int16()))
+    write(tmp_path / "rows" / "b.parquet", patient=pyarrow.array([2**16 + 7], pyarrow.int32()))
+    short = "CREATE TABLE short (patient SMALLINT) USING parquet LOCATION"
+    session.sql(f"{short} '{tmp_path / 'rows'}'")
+    try:
+        assert rows(session, spark_source("spark:default.short", "source", session)) == [(7,), (7,)]  # the bug is there
+        ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(1))
+        data = dither.protect(session.table("short"), name="visits", person="patient", ledger=ledger, max_rows=4)
+        with pytest.raises(DataError, match="cuts longer numbers of a file to smallint"):
+            data.quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
+    finally:
+        session.sql("DROP TABLE short")
 
 
 def test_names_of_folders_are_texts(session, tmp_path):
