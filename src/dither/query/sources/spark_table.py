@@ -203,9 +203,10 @@ class SparkFrame(SparkSource):
 
     def show(self, rows: DataFrame, session: SparkSession, view: str) -> None:
         """By a view that all sessions share, for a moment: a frame belongs to the session that made it, whose views are not
-        changed."""
+        changed. With a view that goes, Spark lets go of a copy of the same rows in memory, and a cached frame of the owner
+        would be made again, perhaps of other rows: so the view is of a frame of ours, which nobody has cached."""
         shared = f"dither_{secrets.token_hex(16)}"
-        rows.createGlobalTempView(shared)
+        rows.where("true").createGlobalTempView(shared)
         try:
             session.table(f"{session.conf.get(SHARED)}.{shared}").createOrReplaceTempView(view)
         finally:

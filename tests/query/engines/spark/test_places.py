@@ -97,3 +97,26 @@ def test_files_are_read_where_they_lie(session, tmp_path):
         assert session.read.parquet(str(tmp_path)).count() == 1  # without the option: the bug is there
     finally:
         copy.unpersist()
+
+
+@pytest.mark.parametrize("kind", ["frame", "table", "remote"])
+def test_the_owners_copy_in_memory_is_kept(session, remote, tmp_path, kind):
+    """With a view that goes, Spark lets go of a copy of the same rows: a cached frame would be made again, of other rows."""
+    giver = remote if kind == "remote" else session
+    if kind == "table":
+        session.range(8).selectExpr("id AS patient").write.saveAsTable("kept")
+    frame = session.table("kept") if kind == "table" else giver.range(8).selectExpr("id AS patient", f"'{kind}' AS way")
+    frame.cache().count()
+    try:
+        ledger = dither.Ledger.create(str(tmp_path / "l"), budget=dither.pure(10**6))
+        data = dither.protect(frame, name="visits", person="patient", ledger=ledger, max_rows=1)
+        assert frame.storageLevel.useMemory
+        assert round(data.quote("SELECT COUNT(*) AS n FROM visits", epsilon=10**4).release()["n"][0]) == 8
+        if kind == "table":
+            with session_beside(session) as own:
+                spark_source("spark:default.kept", "source", session).looked_up(own, "read")
+                own.catalog.dropTempView("read")
+        assert frame.storageLevel.useMemory
+    finally:
+        frame.unpersist()
+        session.sql("DROP TABLE IF EXISTS kept")
