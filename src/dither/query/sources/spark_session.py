@@ -10,11 +10,13 @@ Some settings are a matter of privacy. Tables in buckets claim that all rows of 
 and groups each file by itself, so that a person of two files would be bounded twice. Buckets are not looked at here. Least
 and largest value that stand beside a part of a file, or of a table that is held in memory, leave NaN out: taken for those of
 all cells, they decide what becomes of all rows with NaN in that part, so that one person's number would count or drop
-others. No row is left out by them here.
+others. No row is left out by them here. Names of folders hold cells (`id=007`): as numbers two of them would be one, and one
+folder would decide about the type of all. They are texts here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -38,6 +40,9 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",  # else a name in backticks would be a pattern
+    "spark.sql.path.enabled": "false",  # else functions of others could stand before Spark's own
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.variable.substitute": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
@@ -49,15 +54,28 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # otherwise one old date would fail
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96AsTimestamp": "true",
+    "spark.sql.parquet.int96TimestampConversion": "false",
+    "spark.sql.parquet.fieldId.read.enabled": "false",  # columns are found by their names
+    "spark.sql.parquet.respectSummaryFiles": "false",
     "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",
     "spark.sql.sources.bucketing.enabled": "false",  # else people whose rows lie in two buckets would be two
+    "spark.sql.sources.v2.bucketing.enabled": "false",
+    "spark.sql.sources.useV1SourceList": "avro,csv,json,kafka,orc,parquet,text",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # else 007 and 7 would be one person
     "spark.sql.optimizer.metadataOnly": "false",  # else a part without rows would count
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreInvalidPartitionPaths": "false",
+    "spark.sql.files.ignoredPathSegmentRegex": "^[._]",
+    "spark.sql.files.archive.reader.enabled": "false",
     "spark.sql.broadcastTimeout": "86400",  # seconds: a join that is slow must not fail
     "spark.sql.execution.arrow.pyspark.selfDestruct.enabled": "false",
 }
-FORBIDDEN = ("spark.sql.legacy.", "spark.sql.extensions", "spark.sql.optimizer.excludedRules")
+FORBIDDEN = (
+    *("spark.sql.legacy.", "spark.sql.extensions"),
+    *("spark.sql.optimizer.excludedRules", "spark.sql.adaptive.optimizer.excludedRules"),
+)
 INSTEAD = "a session that was started without it"
 
 
@@ -141,7 +159,7 @@ def _set(own: Any, given: Any) -> None:
 
 
 def _check_version(version: str, where: str) -> None:
-    if not version.startswith(tuple(f"{one}." for one in CERTIFIED)):
+    if not any(re.fullmatch(rf"{re.escape(one)}\.[0-9]+", version) for one in CERTIFIED):  # 4.3.0-host is another's build
         why = f"dither was shown to compute the same on Spark {', '.join(CERTIFIED)} alone"
         came = f"Spark {version}" if where == "there" else f"PySpark {version} {where}"
         raise DataError("spark", came, why, f"pip install 'pyspark>={CERTIFIED[0]},<5'")

@@ -5,7 +5,12 @@
     a DataFrame of Spark's         in `dither.protect`; that it gives the same rows each time it is read is its owner's word
 
 What is looked at beforehand is the schema. A table is read if nobody's code runs when it is read, and if its rows are
-Parquet: no view, and no format that no test here has read.
+Parquet: no view, and no format that no test here has read. Options of a table would count more than the settings of our
+session: tables with such as change what is read are refused.
+
+A table or files that somebody has cached are read where they lie all the same: a copy in memory is of older files, and of a
+session with other settings, which may have believed in buckets. Spark takes a copy where the options of a read are the same,
+and ours has one of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from dither.query.sources.spark_session import SparkSessionLike, session_beside
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructField
 
 PREFIX, PARQUET = "spark:", "spark:parquet:"
 SHARED = "spark.sql.globalTempDatabase"
@@ -43,6 +49,11 @@ STORED = {
     "timestamp": Type.TIMESTAMP,
     "timestamp_ntz": Type.TIMESTAMP,
 }
+DECLARED = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes that a text was declared as CHAR(n) or VARCHAR(n)
+HARMLESS = ("path", "compression", "serialization.format")  # options of a table, and those of Parquet itself
+OWN = {"dither": "rows"}  # an option that means nothing
+LOGS = "{_delta_log,.hoodie}"
+SHORT = ("tinyint", "smallint")  # a file of 32 bits is read as these without a word
 NUMBERS = {Type.DECIMAL, Type.FLOAT}
 READABLE = {  # what the policy may say of a column that is stored as this; every one of these casts is total
     Type.BOOLEAN: {Type.BOOLEAN},
@@ -84,16 +95,21 @@ class SparkSource(Source):
         """
         try:
             found = self.rows(session)
-            if view is not None:
+            if view is None:
+                self.check_place(session)
+            else:
                 self.show(found, session, view)
                 found = session.table(view)
-            fields = [(str(column.name), str(column.dataType.simpleString())) for column in found.schema.fields]
+            fields = [(str(column.name), _stored(column)) for column in found.schema.fields]
         except DataError:
             raise
         except Exception:
             why = "Spark cannot look it up: it is not there, not Parquet, or the session is stopped"
             raise DataError("source", self.called, why, EXAMPLE) from None
         return unique(((column, held(stored)) for column, stored in fields), "source")
+
+    def check_place(self, session: SparkSession) -> None:
+        """Refuse a place of which some files do not count."""
 
     def show(self, rows: DataFrame, session: SparkSession, view: str) -> None:
         """Make its rows a view of our session."""
@@ -104,6 +120,11 @@ class SparkSource(Source):
         for column in table.columns:
             stored = found[column.name]
             assert stored.type is not None
+            if table.tells_whose(column.name) and stored.stored in SHORT:
+                why = (
+                    f"it says whose a row is, and Spark cuts longer numbers of a file to {stored.stored}: two people are one"
+                )
+                raise DataError(f"source of {table.name}", column.name, why, "ids stored as int or bigint, or as text")
             if column.type not in READABLE[stored.type]:
                 why = f"it is stored as {stored.stored}, and not every such value is {column.type.value}"
                 kinds = ", ".join(sorted(kind.value for kind in READABLE[stored.type]))
@@ -132,7 +153,11 @@ class SparkTable(SparkSource):
         if provider.lower() != "parquet":
             why = f"its rows are stored by {provider}, and no test here has read that"
             raise DataError("source", self.called, why, "a table USING parquet, or its rows as Parquet files")
-        return session.table(self.called)
+        for option in facts.get("storage_properties") or {}:
+            if option.lower() not in HARMLESS and not option.lower().startswith("parquet."):
+                why = f"its option {option} may change what is read, whatever the session is set to"
+                raise DataError("source", self.called, why, "a table without that option, or the files that it is made of")
+        return session.read.options(**OWN).table(self.called)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +171,16 @@ class SparkParquet(SparkSource):
         return self.path
 
     def rows(self, session: SparkSession) -> DataFrame:
-        return session.read.parquet(self.path)
+        return session.read.options(**OWN).parquet(self.path)
+
+    def check_place(self, session: SparkSession) -> None:
+        try:  # a session of Spark Connect looks when it is asked for the schema
+            found = session.read.format("binaryFile").load(f"{self.path.rstrip('/')}/{LOGS}").schema
+        except Exception:  # there is none
+            found = None
+        if found is not None:
+            why = "it is a table of Delta or Hudi: a log says which files count, and the others hold rows that are gone"
+            raise DataError("source", self.called, why, "a directory of the rows as they are now, as plain Parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,13 +203,20 @@ class SparkFrame(SparkSource):
 
     def show(self, rows: DataFrame, session: SparkSession, view: str) -> None:
         """By a view that all sessions share, for a moment: a frame belongs to the session that made it, whose views are not
-        changed."""
+        changed. With a view that goes, Spark lets go of a copy of the same rows in memory, and a cached frame of the owner
+        would be made again, perhaps of other rows: so the view is of a frame of ours, which nobody has cached."""
         shared = f"dither_{secrets.token_hex(16)}"
-        rows.createGlobalTempView(shared)
+        rows.where("true").createGlobalTempView(shared)
         try:
             session.table(f"{session.conf.get(SHARED)}.{shared}").createOrReplaceTempView(view)
         finally:
             session.catalog.dropGlobalTempView(shared)
+
+
+def _stored(column: StructField) -> str:
+    """The type in Spark's words. Spark tells of CHAR(n) as of any text, and fills it up with blanks when it is read."""
+    told = str(column.dataType.simpleString())
+    return str(column.metadata.get(DECLARED, told)) if told == "string" and column.metadata else told
 
 
 def held(stored: str) -> Held:
@@ -196,7 +237,7 @@ def spark_source(stated: str, where: str, given: SparkSessionLike | None) -> Spa
         raise DataError(where, stated, why, "dither.open('policy.toml', spark=session)")
     if stated.startswith(PARQUET):
         path = stated.removeprefix(PARQUET)
-        if not re.match(r"/|[a-z][a-z0-9]*://?", path) or set("*?[]{}") & set(path) or not path.isprintable():
+        if not re.match(r"/|[a-z][a-z0-9]*://?", path) or set("*?[]{}\\") & set(path) or not path.isprintable():
             why = "it is no full path, or Spark would read it as a pattern"
             raise DataError(where, stated, why, '"spark:parquet:/data/visits"')
         return SparkParquet(session, path)

@@ -130,6 +130,7 @@ def test_long_lists_of_keys_and_keys_that_nobody_declared(session, tmp_path):
         ("spark:parquet:data/visits", "no full path"),
         ("spark:parquet:/data/*.parquet", "as a pattern"),
         ("spark:parquet:/data/{a,b}", "as a pattern"),
+        ("spark:parquet:/data/a\\\\b", "as a pattern"),
     ],
 )
 def test_addresses_that_are_refused(stated, why):
@@ -220,7 +221,7 @@ def test_sessions_with_other_settings_are_refused():
     for setting in ("spark__sql__legacy__sizeOfNull", "spark__sql__extensions", "spark__sql__optimizer__excludedRules"):
         with pytest.raises(DataError, match="changes what SQL means"):
             own_session(Session(**{setting: "org.other.Code"}))
-    for version in ("3.5.9", "4.9.0", "5.0.0"):
+    for version in ("3.5.9", "4.9.0", "5.0.0", "4.3.0-host-1", "4.31.0"):
         with pytest.raises(DataError, match=CERTIFIED[0]):
             own_session(Session(version=version))
     with pytest.raises(DataError, match="no new session"):

@@ -10,6 +10,10 @@ memory, leave NaN out, and Spark compares constants with them before it reads: a
 above 3, it finds, though NaN is. What becomes of rows with NaN would hang on the other rows of their part: one person's
 number, or NULL, would count or drop others. Of a sum Spark knows no such numbers. `sources/spark_session.py` says the same
 by settings; but a frame is read under those of the session that made it.
+
+So it is with buckets, of which a frame, or a copy of it in memory, may claim that they hold all rows of a person or a group.
+Spark believes it of a column, not of what is computed from one: whole numbers, which need no cast, are read with no bit
+turned over (^ 0), truth values by a CASE, and no claim is left on which a person's bounds could hang.
 """
 
 from __future__ import annotations
@@ -38,6 +42,10 @@ def read_column(column: Column, held: Held, table: Table) -> str:
     if column.type is Type.TIMESTAMP and held.type is Type.DATE:  # a date may lie beyond all timestamps
         first, last = SPARK.constant(datetime.date.min), SPARK.constant(datetime.date.max)
         return f"CASE WHEN {x} BETWEEN {first} AND {last} THEN {SPARK.cast(x, to)} END"
+    if column.type is held.type is Type.INTEGER:
+        return f"({SPARK.cast(x, to)} ^ 0)"
+    if column.type is held.type is Type.BOOLEAN:
+        return f"CASE WHEN {x} IS NOT NULL THEN {x} END"
     return SPARK.one_zero(SPARK.cast(x, to)) if held.type is Type.FLOAT else SPARK.cast(x, to)
 
 
