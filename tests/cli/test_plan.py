@@ -121,7 +121,8 @@ def test_an_owner_may_keep_no_texts(clinic):
 def test_what_is_left_is_told_in_percent_and_in_questions(clinic):
     assert "left: 95.6% of the budget: about 21 more questions like this one" in run("query", WARDS, "--epsilon", "0.5")
     assert "Left       95.6% of the budget: about 21 more" in run("quote", WARDS, "--epsilon", "0.5")
-    assert "ρ = 0.168, δ = 5e-07 left of" in run("quote", WARDS, "--epsilon", "0.5", "--details")
+    details = " ".join(run("quote", WARDS, "--epsilon", "0.5", "--details").split())
+    assert "ρ = 0.168, δ = 5e-07 left of" in details
     shown = run("ledger", "show", "clinic.ledger")
     assert "95.6%" in shown
     assert "about 21 more questions like the last one" in shown

@@ -206,7 +206,7 @@ WRITTEN = {
     "open('nothing.toml')": (lambda: dither.open("nothing.toml"), "dither policy init"),
     "open('visits.parquet')": (lambda: dither.open("visits.parquet"), "dither policy init"),
     "open(3)": (lambda: dither.open(3), "'policy.toml'"),
-    "open('.', 'r')": (lambda: dither.open(".", "r"), "open(path='.')"),
+    "open('.', 'r')": (lambda: dither.open(".", "r"), "open(path='.', spark="),
     "protect([..])": (lambda: dither.protect([1, 2]), "protect(data=..., name='visits'"),
     "protect a list": (lambda: protected([{"a": 1}]), "pyarrow.Table.from_pylist(data)"),
     "protect a dict": (lambda: protected({"a": [1]}), "pyarrow.table(data)"),
