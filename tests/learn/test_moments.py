@@ -188,7 +188,7 @@ def test_a_shorter_norm_has_less_noise():
 
 def test_words_and_refusals():
     make = {"epsilon": 1, "delta": "1e-6", "bounds": (0, 1)}
-    assert "random directions" in str(PCA(**make).quote(20, 20))
+    assert "close to random" in str(PCA(**make).quote(20, 20))
     assert "close to components" in str(PCA(**make).quote(100_000, 5))
     for wrong in (0, 4, 1.5, True):
         with pytest.raises(NumberError):

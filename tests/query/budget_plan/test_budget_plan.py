@@ -208,7 +208,7 @@ def test_plan_files(tmp_path):
     for text, words in (
         ("[[question]]", "version = 1"),
         ("version = true", "version = 1"),
-        ("version = 2", "version = 1"),
+        ("version = 2", "a newer dither wrote it"),
         ("version = 1", "1 to 1000 questions"),
         ("version = 1\nquestion = 3", "two brackets"),
         ("version = 1\n[question]\nsql = ''", "two brackets"),

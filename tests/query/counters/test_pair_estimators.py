@@ -124,8 +124,8 @@ def test_one_person_moves_the_totals_by_no_more_than_is_claimed(way, unit):
 PLANTED = {
     "a row without y counts": (r"CASE WHEN coalesce\(\(f0 <= 'inf'::DOUBLE\), FALSE\) THEN", "CASE WHEN TRUE THEN"),
     "a product counts twice": (
-        r"\(1\)::HUGEINT \* coalesce\(sum\(x0 \* y0\), 0\)",
-        "(2)::HUGEINT * coalesce(sum(x0 * y0), 0)",
+        r"\(1\)::HUGEINT \* coalesce\(sum\(\(x0 \* y0\)\), 0\)",
+        "(2)::HUGEINT * coalesce(sum((x0 * y0)), 0)",
     ),
     "y is not clamped": (r"WHEN l0 BETWEEN \S+ AND \S+ THEN l0", "WHEN l0 IS NOT NULL THEN 4 * l0"),
 }

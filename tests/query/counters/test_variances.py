@@ -171,8 +171,8 @@ def test_one_person_moves_the_counters_by_no_more_than_is_claimed(way, unit):
 PLANTED = {
     "squares of what is beyond the bounds": (None, r"ELSE (\d+)::BIGINT END END", r"ELSE 3 * \1::BIGINT END END"),
     "middle is counted twice": ("weights", r"2::HUGEINT \* \((\d+)::HUGEINT \* c", r"4::HUGEINT * (\1::HUGEINT * c"),
-    "the squares have no weight": ("weights", r"sum\(x(\d) \* x\d \* w\)", r"1048576 * sum(x\1 * x\1)"),
-    "one square is not taken": ("groups", r"coalesce\(sum\(x(\d) \* x\d\), 0\)\)::HUGEINT AS t0", "0)::HUGEINT AS t0"),
+    "the squares have no weight": ("weights", r"sum\(\(\(x(\d) \* x\d\) \* w\)\)", r"1048576 * sum(x\1 * x\1)"),
+    "one square is not taken": ("groups", r"coalesce\(sum\(\(x(\d) \* x\d\)\), 0\)\)::HUGEINT AS t0", "0)::HUGEINT AS t0"),
 }
 
 
@@ -191,6 +191,8 @@ def test_a_planted_bug_is_found(bug):
             if way is None:
                 others = [rows[:place] + rows[place + 1 :] for place in range(8)]
             sums = [sum(totals[:3]) % case.strategy.sets[0].reach for totals in whole.values()]
+            if broken == case.sql():
+                continue
             if any(case.breaks(whole, case.totals(rest, rng, broken)) for rest in others) or (way == "groups" and any(sums)):
                 return
     assert changed
@@ -357,7 +359,7 @@ def test_errors_need_a_size_and_wishes_are_met(tmp_path):
     question = "SELECT VAR_POP(age) AS v, STDDEV(age) AS d FROM visits"
     assert data.quote(question, epsilon=1).errors == {"v": None, "d": None}
     assert "/ n for a group of n values" in data.quote(question, epsilon=1).explain()
-    assert "divided by the root of the number" in data.quote(question, epsilon=1).explain()
+    assert "/ the root of n for a group of n values" in data.quote(question, epsilon=1).explain()
     quote = data.quote(question, error={"v": 50}, size=5000)
     assert quote.errors["v"] <= 50
     assert quote.errors["d"] == pytest.approx(math.sqrt(quote.errors["v"]), rel=1e-3)

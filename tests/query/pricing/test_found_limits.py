@@ -12,6 +12,7 @@ import pytest
 
 import dither
 from dither.errors import PolicyError, QuestionError
+from dither.query.plan.text import rounded
 from dither.query.pricing import price
 from dither.query.release import released_numbers
 from dither.testing import seeded
@@ -190,7 +191,7 @@ def test_hard_limits_may_be_wished_for_and_bars_then_hold_the_truth(tmp_path):
     assert quote.offer.found is None
     width = quote.errors["n"]
     assert width is not None
-    assert f"errors would be n {width:,.4g}, and of the truth (limits='hard')" in data.quote(sql, epsilon=1).explain()
+    assert f"errors would be n {rounded(width)}, and of the truth (limits='hard')" in data.quote(sql, epsilon=1).explain()
     assert quote.release().statements == {"n": "truth"}
     soft = shop(tmp_path, max_rows=10**5)
     with pytest.raises(QuestionError, match="no error bar can hold the truth"):

@@ -326,7 +326,7 @@ def test_what_is_said(tmp_path):
     short = quote.errors["m"]
     assert f"m: {short:,.4g} rows' worth, by which the key that is shown may fall short of the most frequent one" in told
     assert "; a person's rows weigh at most 15 together" in told
-    assert "everybody in full up to 15 rows" in told
+    assert "up to 15 rows of a person count in full" in told
     assert "permute-and-flip for m (ε = 1 (add/remove one person))" in told
     assert "m: the most frequent key of ward" in quote.describe()
     rho = clinic(tmp_path, budget=dither.zcdp(3)).quote(GROUPED, rho="1/8")

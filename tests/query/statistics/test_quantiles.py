@@ -252,7 +252,7 @@ def test_what_is_said(tmp_path):
     quote = clinic(tmp_path, budget=dither.approx(3, "1e-6")).quote(GROUPED, epsilon=1)
     told = quote.explain()
     assert "Price      (ε = 1, δ = 1e-06)" in told
-    assert "Counts     everybody in full up to 15 rows" in told
+    assert "Counts     up to 15 rows of a person count in full" in told
     assert "rows' worth on either side, in the order of values" in told
     assert "each value to 0 to 400, in 4,001 cells of 0.1" in told
     assert "exponential mechanism for m" in told

@@ -59,7 +59,7 @@ def test_typical_questions(load):
         EngineReader(DuckDBEngine(frames.values()), frames, policy),
         EngineReader(SparkEngine(theirs.values()), theirs, policy),
     )
-    for sql in TYPICAL:
+    for sql in TYPICAL[:: examples(4, 1)]:
         asked = counted(read_question(sql, policy))[: examples(1, 100)]
         ours, others = (side.totals(*asked) for side in sides)
         assert [dict(one) for one in ours] == [dict(one) for one in others], sql
