@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[ALL] = "1"
     if config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = seed_of_the_day()
-    examples = 1000 if ALL in os.environ else 100
+    examples = 1000 if ALL in os.environ else 60
     settings.register_profile("day", deadline=None, database=None, print_blob=True, max_examples=examples)
     settings.load_profile("day")
 
