@@ -13,7 +13,7 @@ by settings; but a frame is read under those of the session that made it.
 
 So it is with buckets, of which a frame, or a copy of it in memory, may claim that they hold all rows of a person or a group.
 Spark believes it of a column, not of what is computed from one: whole numbers, which need no cast, are read with no bit
-turned over (^ 0), truth values by a CASE, and no claim is left on which a person's bounds could hang.
+turned over (^ 0), truth values, days and times by a CASE, and no claim is left on which a person's bounds could hang.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def read_column(column: Column, held: Held, table: Table) -> str:
         return f"CASE WHEN {x} BETWEEN {first} AND {last} THEN {SPARK.cast(x, to)} END"
     if column.type is held.type is Type.INTEGER:
         return f"({SPARK.cast(x, to)} ^ 0)"
-    if column.type is held.type is Type.BOOLEAN:
-        return f"CASE WHEN {x} IS NOT NULL THEN {x} END"
+    if column.type is held.type and column.type in (Type.BOOLEAN, Type.DATE, Type.TIMESTAMP):
+        return f"CASE WHEN {x} IS NOT NULL THEN {SPARK.cast(x, to)} END"
     return SPARK.one_zero(SPARK.cast(x, to)) if held.type is Type.FLOAT else SPARK.cast(x, to)
 
 
