@@ -26,7 +26,7 @@ from benchmarks.engines.spark import SparkSide
 from benchmarks.report import console, limit, table
 
 ROWS, SOAK = 1_000_000, 10_000_000
-RUNS, FIRST = 3, 4  # turns; questions where there are very many rows
+FEWER, FIRST = 2, 4  # turns beyond 10^6 rows; questions where there are very many rows
 
 
 def main(*, soak: bool, rows: int | None = None, grows: bool = False) -> None:
@@ -64,7 +64,7 @@ def measure_all(several: Sequence[sides.Side], rows: int, questions: Sequence[Qu
 def measure(side: sides.Side, rows: int, told: str, questions: Sequence[Question]) -> None:
     """A row a question."""
     lines, load = [], [os.getloadavg()[0]]
-    runs = 1 if rows > SOAK else side.runs or (RUNS if rows <= ROWS else 1)
+    runs = side.runs if rows <= ROWS else FEWER if rows <= SOAK else 1
     for question in questions:
         plain, ours, noise, way = side.times(question, runs)
         ratio = ours / plain if plain else float("inf")  # a server's clock has hundredths

@@ -32,7 +32,7 @@ class Side(ABC):
     name = ""
     median = True  # whether it has MEDIAN
     limits: ClassVar[Mapping[str, float]] = {}  # how many times the plain query a way may take, on this engine
-    runs = 0  # turns, if not as many as on others
+    runs = 3  # turns, up to 10^6 rows
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._ledgers = folder, 0

@@ -71,6 +71,15 @@ def hostile(survey, table: pa.Table) -> pa.Table:
 
 @pytest.mark.parametrize("survey", [*(NUMBERS + MORE_NUMBERS if examples(0, 1) else NUMBERS), *BYTES], ids=repr)
 def test_the_same_counts_as_on_one_machine(session, survey, tmp_path):
+    check_counts(session, survey, tmp_path)
+
+
+@pytest.mark.parametrize("survey", [*(NUMBERS + MORE_NUMBERS + BYTES if examples(0, 1) else NUMBERS[:1] + BYTES[:1])], ids=repr)
+def test_the_same_counts_by_spark_connect(remote, survey, tmp_path):
+    check_counts(remote, survey, tmp_path)
+
+
+def check_counts(session, survey, tmp_path):
     """Of files that one machine wrote; they are added to a tally of one machine."""
     folder = tmp_path / "reports"
     folder.mkdir()
@@ -102,8 +111,9 @@ def test_other_numbers_and_other_lengths(session):
     assert (nobody.people, nobody.rejected, int(nobody.counts.sum())) == (0, 0, 0)
 
 
-def test_what_is_no_frame_of_reports_is_refused(session):
-    survey = DirectEncoding(WORDS, epsilon=1)
+@pytest.mark.parametrize("which", ["session", "remote"])
+def test_what_is_no_frame_of_reports_is_refused(request, which):
+    session, survey = request.getfixturevalue(which), DirectEncoding(WORDS, epsilon=1)
     for columns in ("1 AS other", "1 AS report, 2 AS report", "1 AS report, 2 AS Report", "1 AS REPORT"):
         with pytest.raises(DataError, match="no column 'report'"):
             files.tally_spark(session.sql(f"SELECT {columns}"), survey)
@@ -121,7 +131,10 @@ def test_what_is_no_frame_of_reports_is_refused(session):
     assert "canary" not in str(caught.value)
 
 
-def test_executors_without_dither_are_told(session, monkeypatch):
+@pytest.mark.parametrize("which", ["session", "remote"])
+def test_executors_without_dither_are_told(request, which, monkeypatch):
+    session = request.getfixturevalue(which)
+
     def missing(record):
         def part(batches):
             raise ModuleNotFoundError("No module named 'dither'")
@@ -150,7 +163,7 @@ def test_planted_bugs_are_found(session, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         patch.setattr(spark_tally, "part_counts", count_twice(spark_tally.part_counts))
         with pytest.raises(AssertionError):
-            test_the_same_counts_as_on_one_machine(session, BYTES[0], tmp_path)
+            check_counts(session, BYTES[0], tmp_path)
     monkeypatch.setattr(spark_tally, "largest_numbers", lambda survey: {"report": 2**63 - 1})
     monkeypatch.setattr(spark_tally, "tally_groups", lambda survey, columns, times: times.size)
     groups = files.tally_spark(session.sql("SELECT id AS report FROM range(1000)"), NUMBERS[0])
