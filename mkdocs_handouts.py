@@ -26,9 +26,10 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 SHEET = re.compile(r"(\d+) to (\d+)\s+(?:belong\s+)?to \[([^\]]+)\]\(notes/(\w+)\.md\)")
 EXERCISE = re.compile(r"^## (\d+) (.+)\n\n((?:.+\n)+)", re.MULTILINE)
 WAYS = (
-    "This notebook is made from a page of the docs. It needs `pip install 'dither[plot]'`. Outputs are those of the page; "
-    "noise is fresh whenever a cell runs. So that a class sees the same numbers, put `with dither.testing.seeded(7):` "
-    "around the lines that release something: noise from a seed is not private, and a warning says so."
+    "This notebook is made from a page of the docs. It needs dither with charts: `pip install '.[plot]'` in a checkout. "
+    "Outputs are those of the page; noise is fresh whenever a cell runs. So that a class sees the same numbers, put "
+    "`with dither.testing.seeded(7):` around the lines that release something: noise from a seed is not private, and a "
+    "warning says so."
 )
 ROOM = '<div class="room" style="height: 14em"></div>'
 

@@ -31,23 +31,18 @@ def experiment(features: int, rng: np.random.Generator) -> list[float]:
     return [float(np.mean([plain(row) for row in holdout])), careful.ask(guarded).value, float(fair)]
 
 
+NAMES = ("a plain holdout", "the reusable holdout", "fresh data: the truth")
 rng = np.random.default_rng(3)
-rows = []
+curves: dict[str, list[tuple[float, float]]] = {name: [] for name in NAMES}
 for features in (200, 500, 1000, 2000):
     results = np.mean([experiment(features, rng) for _ in range(2)], axis=0)
-    for name, accuracy in zip(("a plain holdout", "the reusable holdout", "fresh data: the truth"), results, strict=True):
-        rows.append({"features": features, "accuracy": float(accuracy), "says": name})
+    for name, accuracy in zip(NAMES, results, strict=True):
+        curves[name].append((features, float(accuracy)))
     print(f"{features:5} features   plain {results[0]:.3f}   reusable {results[1]:.3f}   truth {results[2]:.3f}")
 
 try:
-    import altair
-except ImportError:
-    print("install dither[plot] for the picture")
-else:
-    chart = altair.Chart(altair.InlineData(values=rows), width=420, height=260).mark_line(point=True)
-    chart = chart.encode(
-        x=altair.X("features:Q", title="features tried"),
-        y=altair.Y("accuracy:Q", title="accuracy reported", scale=altair.Scale(zero=False)),
-        color=altair.Color("says:N", title=None),
-    )
+    title = "Labels that nothing predicts: the accuracy that is reported"
+    chart = dither.plot.lines(curves, x="features tried", y="accuracy reported", title=title)
     chart.save("holdout.svg")
+except dither.errors.MissingExtraError:
+    print("install dither[plot] for the picture")

@@ -30,7 +30,7 @@ FRAMES = {"pandas", "polars"}  # people who hand over such a frame have it; othe
 
 
 def modules(requirements: list[str]) -> set[str]:
-    names = {re.split(r"[\[<>=]", requirement)[0].strip().lower() for requirement in requirements}
+    names = {re.split(r"[\[<>=]", requirement)[0].strip().lower() for requirement in requirements} - {"dither"}
     return {IMPORTED_AS.get(name, name) for name in names}
 
 

@@ -13,6 +13,7 @@ import re
 from html import escape
 from pathlib import Path
 
+from dither.svg.theme import FONT, RULE, STYLE
 from tests.test_layers import FLOORS, SOURCE, SUBROOMS
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -74,43 +75,53 @@ def _table(rows: list[tuple[int, str, str]]) -> str:
 
 # -- the picture -----------------------------------------------------------------------------------------------------
 
-WIDTH, ROW, GAP, LEFT, RIGHT = 380, 40, 60, 20, 460
-STYLE = "font-family: system-ui, sans-serif; font-size: 14px"
+ROW, GAP, LEFT = 40, 60, 20
+LETTERS, LETTER, ROOM = 14, 8, 16  # the size of letters; how wide one is, at most on average; what a box has beside its name
 
 
 def picture(floors: Floors, inside: Floors) -> str:
     """The house, lowest floor at the bottom, and beside it the room of questions with its own floors."""
-    height = 2 * GAP + ROW * max(len(floors), len(inside)) - 20
-    bottom = height - 20
-    wide = RIGHT + WIDTH + LEFT
+    width, inner = (max(sum(map(_need, floor)) for floor in tower) for tower in (floors, inside))
+    right, height = LEFT + width + GAP, 2 * GAP + ROW * max(len(floors), len(inside)) - 20
+    bottom, wide = height - 20, right + inner + LEFT
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {height}" width="{wide}" role="img" '
-        f'aria-label="The floors of the package; imports point downward" style="{STYLE}">',
-        f'<rect width="{wide}" height="{height}" fill="#ffffff"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {height}" width="{wide}" role="img" class="chart" '
+        f'aria-label="The floors of the package; imports point downward" font-family="{FONT}" font-size="{LETTERS}">',
+        f'<style>{STYLE}</style><rect width="{wide}" height="{height}" class="chart-paper" fill="none"/>',
     ]
     at = next(place for place, floor in enumerate(floors) if "query" in floor)
     top = bottom - ROW * len(inside)
     for own, other in ((bottom - ROW * (at + 1) + 2, top + 2), (bottom - ROW * at - 2, bottom - 2)):
-        lines.append(f'<path d="M {LEFT + WIDTH} {own} L {RIGHT} {other}" stroke="#90a4ae" stroke-dasharray="4 4"/>')
-    lines += _tower("dither, floor by floor", LEFT, bottom, floors, {at})
-    lines += _tower("inside query/", RIGHT, bottom, inside, set(range(len(inside))))
+        line = f'd="M {LEFT + width} {own} L {right} {other}"'
+        lines.append(f'<path {line} stroke="currentColor" stroke-opacity="{RULE}" stroke-dasharray="4 4"/>')
+    lines += _tower("dither, floor by floor", LEFT, width, bottom, floors, {at})
+    lines += _tower("inside query/", right, inner, bottom, inside, set(range(len(inside))))
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _tower(title: str, left: int, bottom: int, floors: Floors, filled: set[int]) -> list[str]:
-    lines = [_text(title, left + WIDTH // 2, bottom - ROW * len(floors) - 14, "bold")]
+def _need(room: str) -> int:
+    """How wide a box is at least, so that its name stands inside."""
+    return LETTER * len(room) + ROOM
+
+
+def _tower(title: str, left: int, width: int, bottom: int, floors: Floors, filled: set[int]) -> list[str]:
+    """Boxes as wide as their names need, and each a like part of what is left over on its floor."""
+    lines = [_text(title, left + width / 2, bottom - ROW * len(floors) - 14, "bold")]
     for height, floor in enumerate(floors):
-        wide, y = WIDTH / len(floor), bottom - ROW * (height + 1)
-        for place, room in enumerate(floor):
-            fill = "#cfd8dc" if height in filled else "#eceff1"
-            box = f'x="{left + place * wide + 2:g}" y="{y + 2}" width="{wide - 4:g}" height="{ROW - 4}" rx="3"'
-            lines.append(f'<rect {box} fill="{fill}" stroke="#78909c"/>')
-            lines.append(_text(room, left + (place + 0.5) * wide, y + ROW // 2 + 5))
+        more = (width - sum(map(_need, floor))) / len(floor)
+        x, y = float(left), bottom - ROW * (height + 1)
+        for room in floor:
+            wide = _need(room) + more
+            box = f'x="{x + 2:.2f}" y="{y + 2}" width="{wide - 4:.2f}" height="{ROW - 4}" rx="3"'
+            fill = f'fill="currentColor" fill-opacity="{0.16 if height in filled else 0.06}"'
+            lines.append(f'<rect {box} {fill} stroke="currentColor" stroke-opacity="{RULE}"/>')
+            lines.append(_text(room, x + wide / 2, y + ROW // 2 + 5))
+            x += wide
     return lines
 
 
 def _text(text: str, x: float, y: float, weight: str = "normal") -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle" font-weight="{weight}" fill="#263238">{escape(text)}</text>'
+    return f'<text x="{x:.2f}" y="{y}" text-anchor="middle" font-weight="{weight}" fill="currentColor">{escape(text)}</text>'
 
 
 if __name__ == "__main__":

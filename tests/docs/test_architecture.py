@@ -28,6 +28,15 @@ def test_a_room_that_moves_changes_the_page_and_the_picture():
     assert architecture.picture(moved, SUBROOMS["query"]) != architecture.picture(FLOORS, SUBROOMS["query"])
 
 
+def test_names_stand_inside_their_boxes():
+    """With letters that are 8 of 14 wide on average, as wide fonts have them."""
+    drawn = architecture.picture(FLOORS, SUBROOMS["query"])
+    boxes = re.findall(r'<rect x="[\d.]+" .*? width="([\d.]+)".*/>\n<text .*?>(.*)</text>', drawn)
+    assert len(boxes) == sum(map(len, [*FLOORS, *SUBROOMS["query"]]))
+    for width, name in boxes:
+        assert float(width) > 8 * len(name), name
+
+
 def test_every_place_says_what_it_holds():
     for room in [room for floor in FLOORS for room in floor]:
         for place in [room, *(f"{room}/{sub}" for floor in SUBROOMS.get(room, []) for sub in floor)]:

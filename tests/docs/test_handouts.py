@@ -34,6 +34,9 @@ def test_a_notebook_has_the_code_and_the_outputs_of_its_page(page):
     text = "\n".join("".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == "markdown")
     assert not re.search(r"\]\((?!https?:|attachment:)", text), "a notebook stands alone: no link leads beside it"
     named = re.findall(r"attachment:([^)]+)\)", text)
+    told = re.findall(r"!\[([^\]]+)\]\([^)]+\.svg\)", page.read_text())
+    assert re.findall(r"!\[([^\]]+)\]\(attachment:", text) == told  # for who does not see a picture
+    assert len(told) == len(named)
     kept = {name: data for cell in made["cells"] for name, data in cell.get("attachments", {}).items()}
     assert sorted(set(named)) == sorted(kept)
     assert all(base64.b64decode(data["image/svg+xml"]).startswith(b"<svg") for data in kept.values())

@@ -1,7 +1,7 @@
 """Stored formats: one of each, as it was written by the version that docs/formats.md lists.
 
 `python -m tests.golden.formats` writes the files that are missing. A file that is there is never written again: it stands
-for what is stored somewhere, and must be read for as long as its version is listed.
+for what is stored somewhere, and must be read for as long as its version is listed. Files of TOML are written by people.
 """
 
 from __future__ import annotations
@@ -10,17 +10,23 @@ import importlib
 import json
 import os
 import pkgutil
+import sqlite3
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dither
 from dither import Loss
-from dither.ledger.entries.entry import write
+from dither.ledger.access_log import ALL
+from dither.ledger.entries.entry import Head, write
 from dither.ledger.storage.database import EntryRow
+from dither.ledger.storage.locations import open_database
+from dither.ledger.storage.signing_keys import KeyFile, SigningKey, SigningKeys
+from dither.ledger.witness import Witness, prepare
 from dither.privacy.budget.filter import (
     approx_filter,
     gaussian_filter,
@@ -91,21 +97,59 @@ def register() -> Any:
 def ledger() -> dict[str, Any]:
     """All kinds of entries but a move, and refusals and exports, which entries of old have: the rows as they are stored, and
     the key that signs them."""
+    with (
+        home_of_its_own() as folder,
+        dither.Ledger.create(folder / "a.ledger", budget=dither.approx(3, "1e-6"), domain="clinic") as made,
+    ):
+        made.amend("0" * 64, loosens=False, note="limits")
+        made.share("ann", dither.approx(1, "1e-6"))
+        asked = {"analyst": "ann", "text": "SELECT COUNT(*) FROM visits", "door": "test"}
+        first = made.reserve(dither.pure("0.1"), {"count": "rows"}, **asked)
+        made.commit(first, "42")
+        made.reserve(dither.pure("0.1"), {"count": "rows"}, idempotency_key="k", **asked)
+        made.refund(made.reserve(dither.zcdp("0.01"), "another", analyst="ann"))
+        return {"key": made.handle.key.hex(), "rows": signed_again(made), "receipt": first.to_json()}
+
+
+@contextmanager
+def home_of_its_own() -> Iterator[Path]:
+    """A folder for files, and another for the keys and heads that go elsewhere."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         before, os.environ["DITHER_HOME"] = os.environ.get("DITHER_HOME"), home
         try:
-            with dither.Ledger.create(Path(folder) / "a.ledger", budget=dither.approx(3, "1e-6"), domain="clinic") as made:
-                made.amend("0" * 64, loosens=False, note="limits")
-                made.share("ann", dither.approx(1, "1e-6"))
-                asked = {"analyst": "ann", "text": "SELECT COUNT(*) FROM visits", "door": "test"}
-                first = made.reserve(dither.pure("0.1"), {"count": "rows"}, **asked)
-                made.commit(first, "42")
-                made.reserve(dither.pure("0.1"), {"count": "rows"}, idempotency_key="k", **asked)
-                made.refund(made.reserve(dither.zcdp("0.01"), "another", analyst="ann"))
-                return {"key": made.handle.key.hex(), "rows": signed_again(made), "receipt": first.to_json()}
+            yield Path(folder)
         finally:
             if before is not None:
                 os.environ["DITHER_HOME"] = before
+
+
+def access_log() -> dict[str, Any]:
+    """A line of each kind."""
+    with (
+        home_of_its_own() as folder,
+        dither.Ledger.create(folder / "a.ledger", budget=dither.pure(3), domain="clinic") as made,
+    ):
+        receipt = made.reserve(dither.pure("0.1"), "how many")
+        made.commit(receipt, "42")
+        made.record_refusal("SELECT name FROM visits", "names are not released", analyst="ann", door="test")
+        made.record_export(receipt, "csv", analyst="ann", door="test")
+        with closing(sqlite3.connect(folder / "a.ledger")) as link:
+            rows = link.execute(ALL).fetchall()
+        return {"key": made.handle.key.hex(), "ledger": made.identity, "rows": rows}
+
+
+def head() -> dict[str, Any]:
+    """The head of a ledger at a place that tells nothing of the machine."""
+    key, identity, at = b"k" * 32, "a" * 32, Head(5, "0" * 64)
+    with home_of_its_own() as folder, closing(open_database(folder / "heads")) as database:
+        prepare(database)
+        (folder / "a.key").write_text(key.hex())
+        Witness(database, identity, "a.ledger", KeyFile(folder / "a.key", identity)).advance(
+            at, SigningKeys((SigningKey(key),))
+        )
+        with closing(sqlite3.connect(folder / "heads")) as link:
+            [row] = link.execute("SELECT ledger, place, count, hash, mac FROM heads").fetchall()
+    return {"key": key.hex(), "row": row}
 
 
 def signed_again(made: dither.Ledger) -> list[list[Any]]:
@@ -130,14 +174,8 @@ def batch_answer() -> str:
 
 
 def answer_to(sql: str | list[str], **terms: Any) -> str:
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
-        before, os.environ["DITHER_HOME"] = os.environ.get("DITHER_HOME"), home
-        try:
-            data = save(Path(folder) / "clinic", "rho")
-            return data.quote(sql, **terms).release().to_json()
-        finally:
-            if before is not None:
-                os.environ["DITHER_HOME"] = before
+    with home_of_its_own() as folder:
+        return save(folder / "clinic", "rho").quote(sql, **terms).release().to_json()
 
 
 WRITTEN: dict[str, Callable[[], Any]] = {
@@ -154,6 +192,8 @@ WRITTEN: dict[str, Callable[[], Any]] = {
     "client-table-1": lambda: survey().client_table(),
     "client-table-2": lambda: survey_of_large_numbers().client_table(),
     "ledger-entry-2": ledger,
+    "access-log-1": access_log,
+    "head-1": head,
     "answer-1": answer,  # as it was written; a new one would be of version 2
     "answer-2": answer,
     "free-answer-1": lambda: answer_to("SELECT DISTINCT ward FROM visits"),

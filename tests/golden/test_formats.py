@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import dither
 from dither.errors import TamperError
-from dither.ledger.entries.entry import VERSION, read
+from dither.ledger import witness
+from dither.ledger.access_log import AccessLog
+from dither.ledger.entries.entry import VERSION, Head, read
 from dither.ledger.entries.receipt import Receipt
+from dither.ledger.storage.locations import open_database
+from dither.ledger.storage.signing_keys import KeyFile
 from dither.ledger.verify import Audit
 from dither.privacy.budget.filter import from_json
 from dither.query.answers.free_answer import FreeAnswer
+from dither.query.budget_plan.planned_question import read_plan
 from dither.query.plan.spelling import spell
+from dither.query.policy.policy import load_policy
+from dither.server.core.config import GatewayDataset, Limits, read_gateway
 from tests.golden import formats
 from tests.golden.formats import FOLDER, WRITTEN, codes, rows_of
 
@@ -27,8 +35,10 @@ def stored(name: str) -> object:
 
 
 def test_every_listed_format_has_its_file_and_every_file_is_listed():
-    listed = set(re.findall(r"`([\w-]+)\.json` \|$", PAGE, re.MULTILINE))
-    assert listed == {path.stem for path in FOLDER.glob("*.json")} == set(WRITTEN)
+    table = PAGE.partition("| format |")[2].partition("\n\n")[0]
+    named = {line.rpartition(" | ")[2] for line in table.splitlines()[2:]} - {"`tests/golden/records/` |"}
+    assert named == {f"`{path.name}` |" for path in FOLDER.iterdir()}
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(WRITTEN)
 
 
 def test_guarantees_losses_and_filters_are_read():
@@ -90,6 +100,49 @@ def test_entries_of_a_ledger_are_read_and_add_up():
     assert json.loads(rows_of(held)[0].record)["entry"] == VERSION == 2
     with pytest.raises(TamperError):
         read(rows_of(held)[0]._replace(record=rows_of(held)[0].record.replace('"entry":2', '"entry":1')), None)
+
+
+def test_lines_of_the_access_log_are_read():
+    held = stored("access-log-1")
+    log = AccessLog(None, held["ledger"], None)
+    lines = log._lines([tuple(row) for row in held["rows"]], bytes.fromhex(held["key"]))
+    assert [(line.kind, line.number) for line in lines] == [("refused", 1), ("exported", 1)]
+    assert dict(lines[0].body) == {
+        "text": "SELECT name FROM visits",
+        "why": "names are not released",
+        "analyst": "ann",
+        "door": "test",
+    }
+    with pytest.raises(TamperError):
+        log._lines([tuple(row) for row in held["rows"]], bytes(32))
+
+
+def test_heads_are_read(tmp_path):
+    held = stored("head-1")
+    identity, place, *_ = held["row"]
+    with closing(open_database(tmp_path / "heads")) as database:
+        witness.prepare(database)
+        with database.write() as transaction:
+            transaction.do((witness.KEEP, tuple(held["row"])))
+        (tmp_path / "a.key").write_text(held["key"])
+        found = witness.Witness(database, identity, place, KeyFile(tmp_path / "a.key", identity))
+        assert found.head() == Head(5, "0" * 64)
+
+
+def test_files_that_people_write_are_read():
+    """The hash of a policy stands in ledgers, and stored answers are found by it: it is the same for ever."""
+    policy = load_policy(FOLDER / "policy-1.toml")
+    assert policy.hash == "0e8c863fd32ae271105aa78e8aee1ca9a5e3423515d9372e22a8631eda816f9c"
+    assert (policy.unit, policy.data_version, policy.keeps_texts) == (dither.Unit.REPLACE_ONE, "2026-01", False)
+    assert policy.ledger.identity == "0123456789abcdef0123456789abcdef"
+    by_ward, averages = read_plan(FOLDER / "plan-1.toml")
+    assert (by_ward.name, by_ward.times, by_ward.terms["error"]) == ("visits by ward", 12, {"n": 150})
+    assert (len(averages.sql), averages.times, averages.terms["epsilon"], averages.terms["size"]) == (2, 4, "0.5", 30_000)
+    gateway = read_gateway(FOLDER / "gateway-1.toml")
+    assert gateway.dataset("clinic") == GatewayDataset("clinic", FOLDER / "policy-1.toml", "own", (0.25, 1.0, 5.0))
+    assert (gateway.database, gateway.port, gateway.metrics_port) == (str(FOLDER / "gateway.db"), 8765, 9100)
+    assert gateway.limits == Limits(queries_per_second=0.5, seconds=60.0, memory_mb=4096)
+    assert gateway.proxy
 
 
 def test_every_code_is_listed_with_its_fields():

@@ -42,3 +42,8 @@ def test_every_dependency_of_ours_has_a_lower_and_an_upper_bound(extra):
     assert constraints(OURS, [extra])
     for line in requirements(OURS, [extra]):
         assert re.search(r",<[\d.]+$", line) or line.startswith("hatchling"), line
+
+
+def test_the_extra_of_the_site_brings_what_a_build_imports():
+    """The reference is made of the fronts, and that of models is imported with scikit-learn alone."""
+    assert "scikit-learn" in {re.split(r"[\[>]", line)[0] for line in requirements(OURS, ["docs"])}

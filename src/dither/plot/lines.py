@@ -48,7 +48,7 @@ def lines(curves: Mapping[str, Iterable[tuple[float, float]]], *, x: str, y: str
         least = min(row[axis] for row in rows for axis in log)
         raise DataError("curves", least, "it has no logarithm", f"numbers above 0, or log='' in place of {log!r}")
     scales = {axis: altair.Scale(type="log" if axis in log else "linear", zero=False) for axis in "xy"}
-    ticks = {axis: altair.Axis(tickCount=5 if axis in log else 8, titlePadding=14) for axis in "xy"}
+    ticks = {axis: altair.Axis(tickCount=5 if axis in log else 8) for axis in "xy"}
     chart: altair.Chart = (
         altair.Chart(altair.InlineData(values=rows), width=420, height=260)
         .mark_line()

@@ -21,4 +21,5 @@ LIGHT = COLOURS.format("#1f2328", "#0b5cad", "#a34700", "#ffffff")
 DARK = COLOURS.format("#e6e8eb", "#7cb7ff", "#ffb072", "#16191d")
 # For charts with more series than two, which differ by dashes or shapes as well.
 SERIES_COLOURS = ["#0b5cad", "#a34700", "#00725a", "#7b3f98", "#6a5d00", "#4d545b"]
+DARK_SERIES_COLOURS = ["#7cb7ff", "#ffb072", "#5fc9a8", "#d19be8", "#d2c04f", "#b3bac1"]  # of the same series, in dark
 STYLE = f"{LIGHT} @media (prefers-color-scheme: dark) {{ {DARK} }}"
