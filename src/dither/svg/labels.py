@@ -97,11 +97,11 @@ def joined_labels(names: Sequence[Sequence[str]], width: float, size: Size) -> l
 
 
 def part_widths(widths: Sequence[float], room: float) -> list[float]:
-    """How wide each of several texts may be beside the others: as it is, where that is no more than an even share."""
+    """How wide each of several texts may be beside the others: as it is where that is no more than an even share."""
     found: dict[int, float] = {}
     left = room
     for at in sorted(range(len(widths)), key=widths.__getitem__):
-        found[at] = min(widths[at], left / (len(widths) - len(found)))
+        found[at] = min(widths[at], left // (len(widths) - len(found)))
         left -= found[at]
     return [found[at] for at in range(len(widths))]
 
