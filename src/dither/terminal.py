@@ -127,7 +127,7 @@ def fitted_table(
 
 
 def _key_room(widths: Sequence[int], keys: int, together: Sequence[int], wide: int) -> int:
-    """How much of a line keys take: what all others leave, half, or what the widest group leaves; 0 if that is too little."""
+    """How much of a line keys take: what all others leave, half, or what the widest group leaves; 0 if it is too little."""
     groups = [_width_of([widths[at] for at in group]) for group in _groups(widths, keys, together, wide)]
     for room in (wide - _width_of(widths[keys:]) - 2, wide // 2, wide - max(groups, default=0) - 2):
         rooms = part_widths(widths[:keys], room - 2 * (keys - 1))
