@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dither
-from dither.arguments import argument_errors
+from dither.arguments import ROOMS_OF_VALUES, argument_errors
 from dither.errors import ArgumentError, DitherError
 from tests.test_surface import FRONTS, MODULES, names
 
@@ -86,6 +86,82 @@ def test_a_call_is_refused_with_the_one_that_works(call, words):
     assert isinstance(told.value, TypeError)  # as before, for whoever caught that
     assert told.value.__cause__ is told.value.__context__ is None
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
+
+
+NAMESPACE = {name: value for front in FRONTS for name, value in vars(importlib.import_module(front)).items()}
+GIVEN = [(0, 3000, "0.5"), (1, "0.5"), ("0.5",), (18, 90, 8), (1, 2), (2, 0, 1), ("a", "b"), ()]
+OF_OTHERS = {  # classes whose values are made by others, or of values that need a line of their own
+    *("Distribution", "Estimate", "Guarantee", "Joint", "KeyChoice", "Loss", "Marginals", "Optimal", "PairSummary", "Plan"),
+    *("RangePlan", "Reports", "ReusableHoldout", "Spent", "Tally", "Together", "Trust"),
+    *("ApproxFilter", "GaussianFilter", "RenyiFilter", "SomeOrderFilter", "SumFilter", "ZcdpFilter"),
+}
+
+
+def advised(error: ArgumentError) -> str:
+    """The first of the calls that would work."""
+    return error.instead.partition("; ")[0].partition(", or ")[0]
+
+
+def rooms_of_values() -> Iterator[str]:
+    for name, value in PUBLIC.items():
+        if inspect.isclass(value) and value.__module__.split(".")[1] in ROOMS_OF_VALUES:
+            yield name
+
+
+@pytest.mark.parametrize("name", [*rooms_of_values()])
+def test_what_would_work_in_place_of_positions_works(name):
+    """As it is typed, whatever came."""
+    front = vars(importlib.import_module(name.rpartition(".")[0]))
+    for given in GIVEN:
+        said = None
+        try:
+            PUBLIC[name](*given)
+        except ArgumentError as refused:
+            said = advised(refused)
+        except Exception:  # the arguments fit, and their values do not
+            continue
+        if said is not None and PUBLIC[name].__name__ not in OF_OTHERS:
+            assert isinstance(eval(said, {"dither": dither, **NAMESPACE, **front}), PUBLIC[name]), said
+
+
+@pytest.mark.parametrize(
+    ("call", "made"),
+    [
+        (lambda: dither.density.Moments(0, 3000, "0.5"), dither.density.Moments),
+        (lambda: dither.density.Moments("0.5", 0, 3000), dither.density.Moments),
+        (lambda: dither.Gaussian(1, "0.5"), dither.Gaussian),
+        (lambda: dither.Gaussian(1), dither.Gaussian),
+        (lambda: dither.density.Bins(18, 90, 8), dither.density.Bins),
+        (lambda: dither.density.Quantile(1, 2, 3), dither.density.Quantile),
+        (lambda: dither.density.histogram([1, 2], [0, 1, 2], 1), dither.density.Plan),
+        (lambda: dither.RandomizedResponse(4, 1), dither.RandomizedResponse),
+        (lambda: dither.Exponential(1, 1), dither.Exponential),
+        (lambda: dither.learn.PCA(2, (0, 1), 1), dither.learn.PCA),
+        (lambda: dither.pure(1, 2), dither.Guarantee),
+    ],
+)
+def test_the_advice_for_positions_makes_what_was_wanted(call, made):
+    with pytest.raises(ArgumentError) as told:
+        call()
+    assert isinstance(eval(advised(told.value), {"dither": dither, **NAMESPACE}), made)
+
+
+def test_what_was_given_is_kept_where_it_works():
+    with pytest.raises(ArgumentError, match=r"Moments\(epsilon='0.5', low=0, high=3000\)"):
+        dither.density.Moments("0.5", 0, 3000)
+    with pytest.raises(ArgumentError, match=r"or Bins\.even\(0, 120, 24\)"):
+        dither.density.Bins(18, 90, 8)
+    with pytest.raises(ArgumentError, match=r"KMeans\(n_clusters=3, epsilon=1\)"):
+        dither.learn.KMeans(3, 1)
+
+
+@pytest.mark.parametrize("word", ["mean", "count", "sum", "median", "var", "std", "max"])
+def test_what_other_libraries_call_a_function_is_here_a_class(word):
+    for front in (dither, dither.density):
+        with pytest.raises(AttributeError) as told:
+            getattr(front, word)
+        _, _, call = str(told.value).partition("of an array, ")
+        assert eval(call, {"dither": dither}).guarantee.epsilon() == 0.5
 
 
 def test_data_is_not_shown():

@@ -84,6 +84,26 @@ def test_columns_that_belong_together_stay_together_and_keys_come_again():
     assert one.split()[0] != other.split()[0]
 
 
+def test_keys_are_cut_only_where_there_is_no_room():
+    """A short key leaves its room to a long one, and keys have what the widest block leaves."""
+    ward, reason = "Cardiology and heart surgery", "emergency admission"
+    numbers = [["n", "n_low", "n_high"], ["1,204", "1,180", "1,228"], ["cost", "cost_low", "cost_high"], ["1,204.3"] * 3]
+    rows = [["ward", "reason", *numbers[0], *numbers[2]], [ward, reason, *numbers[1], *numbers[3]]]
+    together = [0, 1, 2, 2, 2, 3, 3, 3]
+    head, _, line, *rest = fitted_table(rows, left=(0, 1), rule=1, keys=2, together=together, width=80)
+    assert line.startswith(f"{ward}  {reason}  1,204")
+    assert rest[-1].startswith(f"{ward}  {reason}  1,204.3")
+    assert head.split() == ["ward", "reason", *numbers[0]]
+    few = [row[:5] for row in rows]
+    for width in (62, 66, 70):  # one block, as wide as there is room
+        _, _, line = fitted_table(few, left=(0, 1), rule=1, keys=2, together=together[:5], width=width)
+        assert cell_width(line) == width
+        assert reason in line or width == 62
+    sexes = [["ward", "sex", *numbers[0]], [ward * 2, "men", *numbers[1]], [ward * 2, "women", *numbers[1]]]
+    *_, men, women = fitted_table(sexes, left=(0, 1), rule=1, keys=2, together=together[:5], width=80)
+    assert cell_width(men) == cell_width(women) == 80
+
+
 @pytest.mark.parametrize("terminal_of", WIDTHS, indirect=True)
 def test_whatever_of_a_dataset_is_printed_fits(tmp_path, terminal_of):
     data = clinic(tmp_path, budget=dither.approx(3, "1e-6"), keys={"ward": ["A" * 70 + "1", "A" * 70 + "2"]})

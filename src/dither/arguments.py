@@ -7,8 +7,11 @@ call fails, and `help` shows them as they are written. A TypeError from inside a
 
 from __future__ import annotations
 
+import ast
 import inspect
+from ast import literal_eval
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
@@ -26,6 +29,7 @@ EXAMPLES = {  # what stands in a proposal for an argument that was left out
     "mu": "1",
     "sensitivity": "1",
     "l2_sensitivity": "1",
+    "candidates": "['red', 'green', 'blue']",
     "confidence": "'0.95'",
     "name": "'visits'",
     "person": "'patient_id'",
@@ -34,7 +38,11 @@ EXAMPLES = {  # what stands in a proposal for an argument that was left out
     "path": "'policy.toml'",
     "sql": "'SELECT COUNT(*) AS n FROM visits'",
 }
-ADVICE = {"open": "; dither policy init FILE drafts such a file"}  # beside the proposal, by function
+ADVICE = {  # beside the proposal, by what was called
+    "open": "; dither policy init FILE drafts such a file",
+    "Bins": ", or Bins.even(0, 120, 24)",
+}
+ROOMS_OF_VALUES = ("channels", "density", "local", "mechanisms", "noise", "numeric", "privacy")
 PACKAGE = __name__.partition(".")[0]
 MARK = "_argument_errors"  # of a function that has its words already
 BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -91,38 +99,111 @@ def _refusal(
         pass
     else:
         return None
-    known = dict(signature.parameters)
+    known, made = dict(signature.parameters), None
+    doc = inner.__doc__
     if bound and given:  # the object or the class itself
         whose, given = given[0], given[1:]
         known.pop(next(iter(known)))
-        kind = (whose if isinstance(whose, type) else type(whose)).__name__
-        name = kind if inner.__name__ in ("__init__", "__new__") else f"{kind}.{name}"
-    return _told(name, known, given, named)
+        kind = whose if isinstance(whose, type) else type(whose)
+        is_constructor = inner.__name__ in ("__init__", "__new__")
+        made, doc = (kind, kind.__doc__) if is_constructor else (None, None)
+        name = kind.__name__ if is_constructor else f"{kind.__name__}.{name}"
+    return _told(Callee(name, known, made, doc or ""), given, named)
 
 
-def _told(
-    name: str, known: Mapping[str, inspect.Parameter], given: tuple[Any, ...], named: Mapping[str, Any]
-) -> ArgumentError:
-    by_name = [each for each, parameter in known.items() if parameter.kind in BY_NAME]
-    places = [each for each, parameter in known.items() if parameter.kind in BY_POSITION]
-    rest = [each for each in by_name if each not in places and each not in named]  # what more positions may have meant
+@dataclass(frozen=True)
+class Callee:
+    """What was called: its name and its parameters, the class if it makes one, and the words that have its example."""
+
+    name: str
+    known: Mapping[str, inspect.Parameter]
+    made: type | None
+    doc: str
+
+    @property
+    def by_name(self) -> list[str]:
+        """The parameters that may be given by name."""
+        return [each for each, parameter in self.known.items() if parameter.kind in BY_NAME]
+
+    @property
+    def places(self) -> list[str]:
+        """The parameters that may be given by position."""
+        return [each for each, parameter in self.known.items() if parameter.kind in BY_POSITION]
+
+    @property
+    def has_value(self) -> bool:
+        """Whether it makes a plain value, so that a call can be tried: nothing is read, written or charged."""
+        return self.made is not None and self.made.__module__.split(".")[1] in ROOMS_OF_VALUES
+
+
+def _told(callee: Callee, given: tuple[Any, ...], named: Mapping[str, Any]) -> ArgumentError:
+    name, by_name, places = callee.name, callee.by_name, callee.places
     said = {each: value for each, value in named.items() if each in by_name}
-    said |= dict(zip([*places, *rest], given, strict=False))
+    said |= dict(zip(places, given, strict=False))
+    more = given[len(places) :]
     for each, value in named.items():
         if each not in by_name:
             near = get_close_matches(each, [other for other in by_name if other not in said], n=1)
             why = f"{name} has no parameter of that name" + (f" (did you mean {near[0]}?)" if near else "")
-            instead = f"{_call(name, known, {**said, **dict.fromkeys(near, value)})}; its parameters: {_list(by_name)}"
+            instead = f"{_proposal(callee, {**said, **dict.fromkeys(near, value)}, more)}; its parameters: {_list(by_name)}"
             return ArgumentError.from_text(f"{each} of {name}", _value(value), why, instead)
         if each in places[: len(given)]:
             why = "it is given by position, and again by name"
-            return ArgumentError.from_text(f"{each} of {name}", _value(value), why, _call(name, known, said))
-    if len(given) > len(places):
+            return ArgumentError.from_text(f"{each} of {name}", _value(value), why, _proposal(callee, said, more))
+    if more:
         why = "its arguments are given by name" if not places else f"no more than {len(places)} are given by position"
-        where, came = f"argument {len(places) + 1} of {name}", _value(given[len(places)])
-        return ArgumentError.from_text(where, came, why, _call(name, known, said))
-    left_out = next((each for each in known if _is_needed(known[each]) and each not in said), "arguments")
-    return ArgumentError.from_text(f"{left_out} of {name}", "nothing", "it has no default", _call(name, known, said))
+        where, came = f"argument {len(places) + 1} of {name}", _value(more[0])
+        return ArgumentError.from_text(where, came, why, _proposal(callee, said, more))
+    left_out = next((each for each in callee.known if _is_needed(callee.known[each]) and each not in said), "arguments")
+    return ArgumentError.from_text(f"{left_out} of {name}", "nothing", "it has no default", _proposal(callee, said, ()))
+
+
+def _proposal(callee: Callee, said: Mapping[str, Any], more: tuple[Any, ...]) -> str:
+    """A call with what was said, where that works as far as can be known; otherwise that of the example.
+
+    Values in positions that there are not may have been meant for what is needed, in its order, or one of them for epsilon.
+    A class that makes a plain value is tried with them.
+    """
+    example = _example(callee)
+    free = [each for each in callee.by_name if each not in said]
+    needed = [each for each in free if _is_needed(callee.known[each])]
+    meant = needed if len(more) <= len(needed) else free
+    guessed = {**said, **dict(zip(meant, more, strict=False))}
+    sure = len(more) <= len(needed) or (len(more) == 1 and free[:1] == ["epsilon"])
+    if callee.has_value:
+        sure = len(more) <= len(meant) and _works(callee, guessed)
+    if not sure and example is not None:
+        return f"{callee.name}({', '.join(example.values())}){ADVICE.get(callee.name, '')}"
+    return _call(callee, guessed if sure else said, example or {})
+
+
+def _works(callee: Callee, said: Mapping[str, Any]) -> bool:
+    """Whether a plain value is made by these arguments, and by examples of what is needed besides."""
+    lacking = [each for each, one in callee.known.items() if _is_needed(one) and each not in said]
+    if callee.made is None or not all(each in EXAMPLES for each in lacking):
+        return False
+    try:
+        callee.made(**said, **{each: literal_eval(EXAMPLES[each]) for each in lacking})
+    except Exception:  # whatever is wrong with it, it is not what would work
+        return False
+    return True
+
+
+def _example(callee: Callee) -> dict[str, str] | None:
+    """The arguments of the first call in the example of the docstring that needs nothing of what was made before it."""
+    lines = [line.lstrip() for line in callee.doc.splitlines()]
+    try:
+        tree = ast.parse("\n".join(line[4:] for line in lines if line.startswith((">>>", "..."))))
+    except SyntaxError:
+        return None
+    own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != callee.name:
+            continue
+        if own.isdisjoint(each.id for each in ast.walk(node) if isinstance(each, ast.Name)):
+            by_place = dict(zip(callee.places, map(ast.unparse, node.args), strict=False))
+            return by_place | {str(one.arg): f"{one.arg}={ast.unparse(one.value)}" for one in node.keywords}
+    return None
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:
@@ -130,18 +211,18 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty and parameter.kind not in variable
 
 
-def _call(name: str, known: Mapping[str, inspect.Parameter], said: Mapping[str, Any]) -> str:
+def _call(callee: Callee, said: Mapping[str, Any], example: Mapping[str, str]) -> str:
     """A call with what was said, and an example in place of what is needed besides."""
     parts = []
-    for each, parameter in known.items():
+    for each, parameter in callee.known.items():
         if each in said:
             text = _value(said[each])
         elif _is_needed(parameter):
-            text = EXAMPLES.get(each, "...")
+            text = EXAMPLES.get(each) or example.get(each, "...").removeprefix(f"{each}=")
         else:
             continue
         parts.append(text if parameter.kind is inspect.Parameter.POSITIONAL_ONLY else f"{each}={text}")
-    return f"{name}({', '.join(parts)}){ADVICE.get(name, '')}"
+    return f"{callee.name}({', '.join(parts)}){ADVICE.get(callee.name, '')}"
 
 
 def _value(value: Any) -> str:

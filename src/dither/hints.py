@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SQL = "it is asked in SQL: dither.protect(...).quote('SELECT {} FROM visits', epsilon='0.5'); or see dither.density"
+SQL = "it is asked in SQL: dither.protect(...).quote('SELECT {} FROM visits', epsilon='0.5'); of an array, {}"
+COUNT = "dither.Geometric(epsilon='0.5', sensitivity=1)"
+MOMENTS = "dither.density.Moments(epsilon='0.5', low=0, high=3000)"
+QUANTILE = "dither.density.Quantile(bins=dither.density.Bins.even(0, 3000, 300), q='{}', epsilon='0.5')"
 MEANT = {  # words of other libraries, and names that were others once, by the words in small letters
-    **dict.fromkeys(("mean", "avg", "average"), SQL.format("AVG(cost) AS a")),
-    **dict.fromkeys(("count", "size"), SQL.format("COUNT(*) AS n")),
-    "sum": SQL.format("SUM(cost) AS s"),
-    "median": SQL.format("MEDIAN(cost) AS m"),
-    **dict.fromkeys(("var", "variance"), SQL.format("VARIANCE(cost) AS v")),
-    **dict.fromkeys(("std", "stddev"), SQL.format("STDDEV(cost) AS s")),
-    **dict.fromkeys(("min", "max", "quantile", "percentile"), SQL.format("QUANTILE_CONT(cost, 0.9) AS q")),
+    **dict.fromkeys(("mean", "avg", "average"), SQL.format("AVG(cost) AS a", MOMENTS)),
+    **dict.fromkeys(("count", "size"), SQL.format("COUNT(*) AS n", COUNT)),
+    "sum": SQL.format("SUM(cost) AS s", MOMENTS),
+    "median": SQL.format("MEDIAN(cost) AS m", QUANTILE.format("0.5")),
+    **dict.fromkeys(("var", "variance"), SQL.format("VARIANCE(cost) AS v", MOMENTS)),
+    **dict.fromkeys(("std", "stddev"), SQL.format("STDDEV(cost) AS s", MOMENTS)),
+    **dict.fromkeys(
+        ("min", "max", "quantile", "percentile"), SQL.format("QUANTILE_CONT(cost, 0.9) AS q", QUANTILE.format("0.9"))
+    ),
     "query": "dither.open('policy.toml').quote(...), or dither.protect(data, ...).quote(...)",
     **dict.fromkeys(
         ("load", "read", "read_csv", "read_parquet"), "dither.open('policy.toml'), or dither.protect(data, ...)"

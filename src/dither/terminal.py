@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 
-from dither.svg.labels import distinct_labels, shortened
+from dither.svg.labels import distinct_labels, part_widths, shortened
 from dither.table import cell_width, table
 
 WIDTH, NARROWEST = 80, 40
@@ -105,14 +105,20 @@ def fitted_table(
     if not rows or _width_of([_widest(column) for column in zip(*rows, strict=True)]) <= wide:
         return table(rows, left=left, rule=rule)
     columns = [list(column) for column in zip(*rows, strict=True)]
-    room = max(LEAST_KEY, (wide // 2 - 2 * (keys - 1)) // max(keys, 1))
-    columns = [_narrow(column, room if at < keys else wide, rule) for at, column in enumerate(columns)]
-    if keys and _width_of([_widest(column) for column in columns[:keys]]) > wide // 2:
-        keys = 0  # so many keys leave no room beside them: they are columns like others
-    beside = wide - (_width_of([_widest(column) for column in columns[:keys]]) + 2 if keys else 0)
+    widths = [_widest(column) for column in columns]
+    room = _key_room(widths, keys, together, wide)
+    if not room:  # so many keys leave no room beside them: they are columns like others
+        columns[:keys] = [_narrow(column, LEAST_KEY, rule) for column in columns[:keys]]
+        keys = 0
+    beside = wide - (room + 2 if keys else 0)
     columns[keys:] = [_narrow(column, beside, rule) for column in columns[keys:]]
+    widths[keys:] = [_widest(column) for column in columns[keys:]]
+    blocks = _blocks(widths, keys, together, beside)
+    free = wide - 2 - max(_width_of([widths[at] for at in block]) for block in blocks)  # what no block takes is the keys'
+    rooms = part_widths(widths[:keys], free - 2 * (keys - 1))
+    columns[:keys] = [_narrow(*each, rule) for each in zip(columns[:keys], rooms, strict=True)]
     lines: list[str] = []
-    for block in _blocks([_widest(column) for column in columns], keys, together, beside):
+    for block in blocks:
         places = [*range(keys), *block]
         cells = list(zip(*(columns[at] for at in places), strict=True))
         lines += [""] if lines else []
@@ -120,17 +126,20 @@ def fitted_table(
     return lines
 
 
+def _key_room(widths: Sequence[int], keys: int, together: Sequence[int], wide: int) -> int:
+    """How much of a line keys take: what all others leave, half, or what the widest group leaves; 0 if it is too little."""
+    groups = [_width_of([widths[at] for at in group]) for group in _groups(widths, keys, together, wide)]
+    for room in (wide - _width_of(widths[keys:]) - 2, wide // 2, wide - max(groups, default=0) - 2):
+        rooms = part_widths(widths[:keys], room - 2 * (keys - 1))
+        if keys and all(least >= min(width, LEAST_KEY) for least, width in zip(rooms, widths[:keys], strict=True)):
+            return _width_of([int(one) for one in rooms])
+    return 0
+
+
 def _blocks(widths: Sequence[int], keys: int, together: Sequence[int], room: int) -> list[list[int]]:
     """The places of columns, block by block: as many as fit, those that belong together not parted."""
-    groups: list[list[int]] = []
-    for at in range(keys, len(widths)):
-        joined = bool(groups) and at < len(together) and together[at] == together[groups[-1][-1]]
-        if joined and _width_of([widths[place] for place in [*groups[-1], at]]) <= room:
-            groups[-1].append(at)
-        else:
-            groups.append([at])
     blocks: list[list[int]] = []
-    for group in groups:
+    for group in _groups(widths, keys, together, room):
         if blocks and _width_of([widths[place] for place in [*blocks[-1], *group]]) <= room:
             blocks[-1] += group
         else:
@@ -138,7 +147,19 @@ def _blocks(widths: Sequence[int], keys: int, together: Sequence[int], room: int
     return blocks or [[]]
 
 
-def _narrow(column: Sequence[str], room: int, rule: int) -> list[str]:
+def _groups(widths: Sequence[int], keys: int, together: Sequence[int], room: int) -> list[list[int]]:
+    """The places of columns that belong together, as far as they fit."""
+    groups: list[list[int]] = []
+    for at in range(keys, len(widths)):
+        joined = bool(groups) and at < len(together) and together[at] == together[groups[-1][-1]]
+        if joined and _width_of([widths[place] for place in [*groups[-1], at]]) <= room:
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    return groups
+
+
+def _narrow(column: Sequence[str], room: float, rule: int) -> list[str]:
     """Cells no wider than there is room: cut in the middle, those that differ still do."""
     if _widest(column) <= room:
         return list(column)

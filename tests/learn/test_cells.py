@@ -12,8 +12,18 @@ import pyarrow
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+import dither
 from dither.errors import DataError, NumberError, SizeError
-from dither.learn import PCA, GaussianNB, LinearRegression, LogisticRegression, Ridge
+from dither.learn import (
+    PCA,
+    ForestClassifier,
+    GaussianNB,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    StandardScaler,
+)
 from dither.learn.base.cells import as_array, places, read_cells
 from dither.learn.base.people import kept_rows, read_person
 from dither.learn.base.targets import encode_labels, read_classes, read_labels
@@ -89,6 +99,38 @@ def test_a_column_of_texts_has_no_bounds_of_numbers(frame):
     with pytest.raises(DataError, match="'ward'"):
         bayes().fit(frame, [1])
     bayes(bounds={"age": (0, 1), "ward": ["north", "south"]}).fit(frame, [1])
+
+
+def test_an_array_of_texts_has_no_bounds_of_numbers(tmp_path):
+    """By its kind alone, before any charge; what single cells of an array of objects are decides nothing."""
+    ledger = dither.Ledger.create(tmp_path / "books.db", budget=dither.approx(9, "1e-5"), domain="clinic")
+    price, entries = {"epsilon": 1, "delta": "1e-6", "ledger": ledger}, len(list(ledger.history()))
+    models = [
+        KMeans(2, bounds=(0, 5), **price),
+        PCA(1, bounds=(0, 5), **price),
+        StandardScaler(bounds=(0, 5), **price),
+        LogisticRegression(bounds=(0, 5), classes=[0, 1], **price),
+        ForestClassifier(bounds=(0, 5), classes=[0, 1], **price),
+        GaussianNB(bounds=(0, 5), classes=[0, 1], **price),
+        LinearRegression(bounds=(0, 5), target_bounds=(0, 5), **price),
+    ]
+    numbers, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1])
+    for model in models:
+        for texts in (numbers.astype(str), numbers.astype("S"), numbers.astype(np.dtypes.StringDType())):
+            with pytest.raises(DataError, match=r"holds texts.*X\.astype\(float\)"):
+                model.fit(texts, y)
+    for texts in (y.astype(str), y.astype("S")):
+        with pytest.raises(DataError, match=r"these are texts.*y\.astype\(float\)"):
+            models[-1].fit(numbers, texts)
+    assert len(list(ledger.history())) == entries
+    objects = numbers.astype(object)
+    objects[0, 0] = "no number"
+    for given in (objects, objects.tolist(), numbers.astype(str).astype(object)):
+        models[-1].fit(given, y.tolist())
+    KMeans(2, bounds={0: ["1.0", "3.0"], 1: ["2.0", "4.0"]}, **price).fit(numbers.astype(str))
+    for kind in (pyarrow.string(), pyarrow.large_string()):
+        with pytest.raises(DataError, match="'ward'"):
+            bayes().fit(pyarrow.table({"age": [0.5], "ward": pyarrow.array(["north"], kind)}), [1])
 
 
 def test_tables_of_pyarrow_and_columns_of_one_name():

@@ -331,6 +331,27 @@ def test_a_batch_is_explained_and_shown(tmp_path):
     assert "Receipt" in answers.explain()
 
 
+def test_a_batch_says_of_error_bars_what_its_questions_say(tmp_path):
+    """One sentence where all agree, otherwise which is true of which question."""
+    people, mode = "SELECT COUNT(DISTINCT person) AS n FROM visits", "SELECT MODE(ward) AS m FROM visits"
+    data = clinic(tmp_path, budget=dither.pure(10))
+
+    def last(asked):
+        batch = data.quote(asked, epsilon=1)
+        found = batch.explain()[:].splitlines()
+        return found, [data.quote(one, epsilon=1).explain()[:].splitlines()[-1] for one in asked]
+
+    found, alone = last([people, people + " WHERE age > 30"])
+    assert found[-1] == alone[0] == alone[1] == "The error bars hold the truth."
+    found, alone = last([people, WARD, people + " WHERE age > 30", mode])
+    assert len(set(alone)) == 3
+    said = [f"Bars       1, 3: {alone[0]}", f"Bars       2: {alone[1]}", f"Bars       4: {alone[3]}"]
+    assert found[-3:] == said
+    found, alone = last([WARD, SEX])
+    assert found[-1] == alone[0] == alone[1]
+    assert "do not hold what clamping" in found[-1]
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "match"),
     [

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from dither.svg import labels
-from dither.svg.labels import LEAST_LETTERS, distinct_labels, isolated, shortened, text_width, visible
+from dither.svg.labels import LEAST_LETTERS, distinct_labels, isolated, joined_labels, shortened, text_width, visible
 from tests.seeds import examples, of_the_day
 
 
@@ -58,3 +58,36 @@ def test_where_names_differ_can_be_seen():
     assert one.startswith("aaa")
     assert shortened("a" * 90 + "b" * 90, 200, 12).endswith("bbb")
     assert shortened("short", 200, 12) == "short"
+
+
+def test_a_label_that_shows_the_end_of_a_name_has_no_ellipsis_after_it():
+    """Where names differ near their ends, the room behind the difference goes to what stands before it."""
+    names = [f"{'department ' * 9}{number:03} of the north" for number in range(3)]
+    found = distinct_labels(names, 30, len)
+    assert len(set(found)) == 3
+    for name, label in zip(names, found, strict=True):
+        assert label.endswith(name[-12:]), label
+        assert len(label) <= 30
+    assert len(shortened("a" * 60, 30, len)) == 30  # all the room is used
+
+
+def test_each_part_of_a_label_is_seen():
+    random = of_the_day("joined labels")
+    for _ in range(examples(60, 2000)):
+        several = hostile_names(random), hostile_names(random)
+        names = list(dict.fromkeys((random.choice(several[0]), random.choice(several[1])) for _ in range(9)))
+        names = list({", ".join(parts): parts for parts in names}.values())
+        for width in (60, 200, 300):
+            found = joined_labels(names, width, 12)
+            assert len(set(found)) == len(names)
+            assert all(text_width(label, 12) <= width or len(label) <= LEAST_LETTERS + 2 for label in found)
+    towns = ("a very long name of a town beside the sea", "a very long name of a town upon the hill")
+    for label, (town, sex) in zip(
+        joined_labels([(town, sex) for town in towns for sex in ("women", "men")], 200, 12),
+        itertools.product(towns, ("women", "men")),
+        strict=True,
+    ):
+        head, tail = label.split(", ")
+        assert (head[:6], head[-4:], tail) == (town[:6], town[-4:], sex)
+    long = joined_labels([("first " * 9, "second " * 9), ("first " * 9, "other " * 9)], 200, 12)
+    assert [label.split(", ")[1][:5] for label in long] == ["secon", "other"]

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dither.svg.element import Markup, element, joined
-from dither.svg.labels import distinct_labels, text_width
+from dither.svg.labels import joined_labels, text_width
 from dither.svg.marks import Mark, draw_mark
 from dither.svg.theme import GRID, LETTERS, RULE, SERIES, SMALL, WIDTH
 from dither.svg.ticks import MARGIN, Axis, axis_of
 
 ROW, SECOND = 22.0, 12.0  # how high a row is with one mark, and how much each further one adds
-MOST_LABEL = 200.0
+MOST_LABEL = 300.0  # at least 200 are left for marks
 NO_VALUE = "no value"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A group: its name, and a mark of each series; None where a series does not have it."""
+    """A group: its keys, and a mark of each series; None where a series does not have it."""
 
-    name: str
+    keys: tuple[str, ...]
     marks: tuple[Mark | None, ...]
 
 
@@ -28,12 +28,12 @@ def dot_panel(rows: Sequence[Row], top: float, *, whole: bool, series: Sequence[
     """The panel, and how high it is.
 
     Args:
-        rows: groups from the top, of visible names.
+        rows: groups from the top, of visible keys.
         top: where it begins.
         whole: all are whole numbers.
         series: names beside the first marks, where there are several.
     """
-    labels = distinct_labels([row.name for row in rows], MOST_LABEL, LETTERS)
+    labels = joined_labels([row.keys for row in rows], MOST_LABEL, LETTERS)
     left = max([text_width(label, LETTERS) for label in labels], default=0.0) + MARGIN + 8
     left = min(left, MOST_LABEL + MARGIN + 8)
     numbers = [one for row in rows for mark in row.marks if mark is not None for one in mark.numbers]

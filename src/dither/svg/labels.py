@@ -6,6 +6,9 @@ eight letters.
 Proof. A name that fits is its own label. Any other gets the first of its candidates that no label before it has: its two
 ends, then what stands where it differs from others, then its beginning with a number, which is another for each try. The
 labels of names that fit are taken first. So each label is new when it is given.
+
+`joined_labels` is for names of several parts, such as the keys of a group: each part of a long name is cut by itself, so
+that all of them are seen. Where two would be the same, or one wider than it may be, they are those of `distinct_labels`.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ NARROW, WIDE = frozenset("iljtfrI.,:;'|!()[]{} -\"`"), frozenset("mwMW@%&—…"
 MOST_LETTERS = 120  # of a label: marks that stack take no width
 LEAST_LETTERS = 8
 LETTER = 0.64  # the width of a digit, and of most letters, in ems; that of the widest common font
-ELLIPSIS = "…"
+ELLIPSIS, COMMA = "…", ", "
 Size: TypeAlias = float | Callable[[str], float]  # of letters; or what measures a text, such as columns of a terminal
 
 
@@ -73,22 +76,59 @@ def distinct_labels(names: Sequence[str], width: float, size: Size) -> list[str]
     return [labels[name] for name in names]
 
 
+def joined_labels(names: Sequence[Sequence[str]], width: float, size: Size) -> list[str]:
+    """A label for each name, its parts with commas between them, no wider than `width`; those that differ still do.
+
+    Args:
+        names: the visible parts of each, as many for all; joined, names that differ do too.
+        width: of the longest label.
+        size: of the letters, or what measures a text.
+    """
+    whole = [COMMA.join(parts) for parts in names]
+    columns = list(zip(*names, strict=True))
+    if len(columns) > 1:
+        widest = [max(text_width(part, size) for part in column) for column in columns]
+        rooms = part_widths(widest, width - (len(columns) - 1) * text_width(COMMA, size))
+        cut = zip(*(distinct_labels(*each, size) for each in zip(columns, rooms, strict=True)), strict=True)
+        found = [name if _fits(name, width, size) else COMMA.join(parts) for name, parts in zip(whole, cut, strict=True)]
+        if len(set(found)) == len(set(whole)) and all(_fits(label, width, size) for label in found):
+            return found
+    return distinct_labels(whole, width, size)
+
+
+def part_widths(widths: Sequence[float], room: float) -> list[float]:
+    """How wide each of several texts may be beside the others: as it is where that is no more than an even share."""
+    found: dict[int, float] = {}
+    left = room
+    for at in sorted(range(len(widths)), key=widths.__getitem__):
+        found[at] = min(widths[at], left // (len(widths) - len(found)))
+        left -= found[at]
+    return [found[at] for at in range(len(widths))]
+
+
 def _fits(shown: str, width: float, size: Size) -> bool:
     return len(shown) <= LEAST_LETTERS or (len(shown) <= MOST_LETTERS and text_width(shown, size) <= width)
 
 
 def _candidates(name: str, others: Sequence[str], width: float, size: Size) -> Iterator[str]:
     keep = _letters(name, width, size)
-    tail = keep // 2
-    ends = name[: keep - tail] + ELLIPSIS + _whole(name[len(name) - tail :])
-    yield ends
-    alike = [other for other in others if other != name and other[: keep - tail] == name[: keep - tail]]
-    for start in sorted({_same(name, other) for other in alike}):
-        head = max(1, keep // 3)
-        yield name[:head] + ELLIPSIS + _whole(name[start : start + keep - head - 1]) + ELLIPSIS
+    most = keep
+    while most + 1 < len(name) and _fits(_ends(name, most + 1), width, size):
+        most += 1
+    yield _ends(name, most)
+    alike = [other for other in others if other != name and other[: most - most // 2] == name[: most - most // 2]]
+    head = max(1, keep // 3)
+    middle = keep - head - 1
+    for start in sorted({min(_same(name, other), len(name) - middle) for other in alike}):
+        after = ELLIPSIS if start + middle < len(name) else ""
+        yield name[:head] + ELLIPSIS + _whole(name[start : start + middle]) + after
     for number in count(2):
         end = f"{ELLIPSIS}({number})"
         yield name[: max(1, keep - len(end))] + end
+
+
+def _ends(name: str, keep: int) -> str:
+    return name[: keep - keep // 2] + ELLIPSIS + _whole(name[len(name) - keep // 2 :])
 
 
 def _letters(name: str, width: float, size: Size) -> int:

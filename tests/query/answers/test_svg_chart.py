@@ -219,6 +219,28 @@ def test_hostile_names_and_keys():
     assert Counter(labels).most_common(1)[0][1] == 1  # also of keys that read alike when they are put together
 
 
+def test_labels_of_two_long_keys_keep_both():
+    """All letters where there is room; otherwise each key is cut by itself, and the marks keep their room."""
+    wards = ["Cardiology and heart surgery", "Children's and youth medicine"]
+    rows = [(ward, reason) for ward in wards for reason in ("emergency admission", "planned")]
+    counts = [(1, 0, 2)] * 4
+
+    def labels(rows):
+        found = table({"w": ("text", [w for w, _ in rows]), "r": ("text", [r for _, r in rows])}, {"n": ("whole", counts)})
+        tree = drawn(found)
+        axis = [float(one.get("x1")) for one in tree.iter("line") if one.get("stroke-opacity")]
+        assert max(axis) - min(axis) >= 120
+        return [one.text for one in tree.iter("text") if one.get("text-anchor") == "end"]
+
+    whole = [(ward.split()[0], reason) for ward, reason in rows]
+    assert labels(whole) == [", ".join(row) for row in whole]
+    cut = labels([(f"{ward}, {ward}", reason) for ward, reason in rows])
+    assert len(set(cut)) == 4
+    for label, (ward, reason) in zip(cut, rows, strict=True):
+        assert label.startswith(ward[:6])
+        assert label.endswith(f"{ward[-4:]}, {reason}")
+
+
 def test_confidence_is_never_rounded_up():
     for level, told in (("0.95", "95%"), ("0.99999999", "99.9999%"), ("2/3", "66.6666%"), ("0.5", "50%")):
         found = table({}, {"n": ("whole", [(7, 5, 9)])}, confidence=Fraction(level))

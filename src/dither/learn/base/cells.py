@@ -22,7 +22,9 @@ from dither.learn.base.columns import Category, CategoryColumn, Column, NumberCo
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 EXACT = 2.0**53  # floats hold whole numbers up to here
-TEXTS = ("str", "string", "string[python]", "string[pyarrow]", "categorical")  # of pandas, and of polars
+TEXTS = ("str", "string", "string[python]", "string[pyarrow]", "categorical", "large_string", "string_view")  # of frames
+TEXT_KINDS = "UST"  # of arrays; one of objects says nothing of its cells, and each of them is read by itself
+TO_NUMBERS = "a list of its categories; or numbers, such as X.astype(float) has them"
 
 
 @frozen
@@ -52,7 +54,8 @@ def read_cells(table: Any) -> Cells:
             raise DataError("X", list(names), "two columns have one name", "a frame whose columns have different names")
         series = [table[name] for name in names]
         arrays = tuple(_unmerged(one) for one in series)
-        texts = frozenset(at for at, one in enumerate(series) if str(getattr(one, "dtype", "")).lower() in TEXTS)
+        kinds = [str(getattr(one, "dtype", getattr(one, "type", ""))).lower() for one in series]  # `type` in pyarrow
+        texts = frozenset(at for at, kind in enumerate(kinds) if kind in TEXTS or arrays[at].dtype.kind in TEXT_KINDS)
         strings = all(isinstance(name, str) for name in names)
         return Cells(tuple(_kind(one) for one in arrays), names if strings else None, len(table), texts)
     array = as_array(table, 2, "X")
@@ -64,7 +67,8 @@ def read_cells(table: Any) -> Cells:
         why = "0 feature(s) (shape=(, 0)) while a minimum of 1 is required."  # how many rows there are is not told
         raise SizeError("X", "no columns", why, "at least one column")
     array = _kind(array)
-    return Cells(tuple(array[:, place] for place in range(array.shape[1])), None, len(array))
+    columns = tuple(array[:, place] for place in range(array.shape[1]))
+    return Cells(columns, None, len(array), frozenset(range(len(columns)) if array.dtype.kind in TEXT_KINDS else ()))
 
 
 def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
@@ -125,12 +129,12 @@ def _kind(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_kinds(cells: Cells, columns: Sequence[Column], names: Sequence[str]) -> None:
-    """Refuse bounds of numbers for a column that holds texts by its kind: each of its cells would count as the middle."""
+    """Refuse bounds of numbers for a column that holds texts by its kind: what is no number would count as the middle."""
     for at in cells.texts:
         column = columns[at]
         if isinstance(column, NumberColumn):
             why = "the column holds texts, and these are bounds of numbers"
-            raise DataError(f"bounds[{names[at]!r}]", (column.low, column.high), why, "a list of its categories")
+            raise DataError(f"bounds[{names[at]!r}]", (column.low, column.high), why, TO_NUMBERS)
 
 
 def scaled(cells: Cells, columns: Sequence[Column]) -> tuple[Floats, Integers]:

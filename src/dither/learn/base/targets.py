@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
 from dither.extras import needs
-from dither.learn.base.cells import Floats, Integers, as_array, as_floats, places
+from dither.learn.base.cells import TEXT_KINDS, Floats, Integers, as_array, as_floats, places
 from dither.learn.base.columns import Category, NumberColumn, read_categories, read_pair
 
 with needs("dither[learn]"):
@@ -63,10 +63,17 @@ def read_classes(classes: ClassesLike, y: NDArray[Any]) -> tuple[Category, ...]:
 
 
 def check_labels(y: Any, labels: NDArray[Any], classes: tuple[Category, ...]) -> None:
-    """Refuse numbers as labels where all classes are texts, or the reverse. Of a list no kind is taken: cells decide it."""
+    """Refuse numbers as labels where all classes are texts, or the reverse; of a target, which has no classes, texts.
+
+    Of a list no kind is taken: cells decide it.
+    """
+    if isinstance(y, (list, tuple)):
+        return
     texts = [isinstance(one, str) for one in classes]
-    apart = (all(texts) and labels.dtype.kind in "biuf") or (not any(texts) and labels.dtype.kind in "US")
-    if classes and apart and not isinstance(y, (list, tuple)):
+    if not classes and labels.dtype.kind in TEXT_KINDS:
+        why = "a target is a number, and these are texts"
+        raise DataError("y", str(labels.dtype), why, "numbers, such as y.astype(float) has them")
+    if classes and ((all(texts) and labels.dtype.kind in "biuf") or (not any(texts) and labels.dtype.kind in TEXT_KINDS)):
         why = "classes are of another kind (numbers, texts), so each row would be left out"
         raise DataError("y", str(labels.dtype), why, "classes as they stand in y")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dither.query.answers.interval_table import percent
-from dither.query.answers.key_labels import group_names
+from dither.query.answers.key_labels import group_names, key_texts
 from dither.query.answers.svg_chart import MOST_PANELS, MOST_ROWS, left_out, mark_of, named, words
 from dither.svg.dot_panel import Row, dot_panel
 from dither.svg.element import Markup
@@ -40,10 +40,11 @@ def difference_chart(
     for name in shown:
         several = [pair for pair in pairs if pair.column == name]
         groups = len(several)
-        names = group_names([pair.key for pair in several])
+        of = [pair.key for pair in several]
+        texts, names = key_texts(of), group_names(of)
         rows = [
-            Row(group if keys else visible(name), (mark_of(pair.a, group, "a"), mark_of(pair.b, group, "b")))
-            for pair, group in zip(several, names, strict=True)
+            Row(text if keys else (visible(name),), (mark_of(pair.a, group, "a"), mark_of(pair.b, group, "b")))
+            for pair, text, group in zip(several, texts, names, strict=True)
         ]
         panels.append((visible(name) if len(shown) > 1 and keys else "", _panel(rows[:MOST_ROWS], several)))
         sentences += _sentence(name, several, names)

@@ -7,7 +7,7 @@ from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived.statements import compares_released, said_by
-from dither.query.answers.derived.words import computed_words, in_rows, selected_words
+from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.question import Question
@@ -34,13 +34,6 @@ LABELS = {
     "chosen": "Chosen",
     "of released numbers": "Released",
 }
-NOT_INCLUDED = (
-    "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
-    "which depends on the data."
-)
-INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true."
-ALL = "The error bars hold the truth."
-NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
 
 
 def explain_offer(offer: Offer, left: str = "") -> str:
@@ -78,10 +71,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     lines += ["Noise      " + "; ".join(_noises(offer))]
     if question.where is not None and table.person is None:
         lines.append("Where      a row that does not meet the condition counts as nobody")
-    bars = any(statistic.has_interval(place) for _, statistic, place in offer.columns)
-    true = all(one in (Statement.TRUTH, Statement.RELEASED) for one in said.values())
-    last = (INCLUDED if table.hard else ALL) if true else NOT_INCLUDED
-    return "\n".join([*(line for line in lines if line), last if bars else NO_BARS])
+    return "\n".join([*(line for line in lines if line), bar_words(offer)])
 
 
 def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) -> str:
@@ -103,7 +93,12 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     unprotected = unprotected_words(fact for offer in offers for fact in offer.outside)
     lines += [f"Outside    {unprotected}"] if unprotected else []
     lines += [f"Made up    {MADE_UP}"] if any(offer.made_up for offer in offers) else []
-    return "\n".join([*lines, NOT_INCLUDED])
+    held: dict[str, list[str]] = {}  # what is said of error bars, and of which questions
+    for place, offer in enumerate(offers, 1):
+        held.setdefault(bar_words(offer), []).append(str(place))
+    if len(held) == 1:
+        return "\n".join([*lines, *held])
+    return "\n".join([*lines, *(f"Bars       {', '.join(places)}: {told}" for told, places in held.items())])
 
 
 def statements(offer: Offer, said: Mapping[str, Statement]) -> list[tuple[str, list[str], str]]:

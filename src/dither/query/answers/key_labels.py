@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from dither.svg.labels import visible
+from dither.svg.labels import COMMA, visible
 from dither.svg.ticks import real
 
 MIDNIGHT = datetime.time()
@@ -18,12 +18,17 @@ DAY = 86_400 * 10**6  # microseconds
 
 
 def group_names(keys: Sequence[tuple[Any, ...]]) -> list[str]:
-    """A name for each group: its keys, in quotes where they would read like those of another group."""
+    """A name for each group: its keys, with commas between them."""
+    return [COMMA.join(group) for group in key_texts(keys)]
+
+
+def key_texts(keys: Sequence[tuple[Any, ...]]) -> list[tuple[str, ...]]:
+    """The keys of each group as visible texts, in quotes where they would read like those of another group."""
     texts = [tuple(_text(key) for key in group) for group in keys]
-    names = [", ".join(group) for group in texts]
+    names = [COMMA.join(group) for group in texts]
     often = Counter(name for name, _ in {(name, repr(group)) for name, group in zip(names, keys, strict=True)})
-    several = zip(names, keys, strict=True)
-    return [visible(name if often[name] == 1 else ", ".join(map(repr, group))) for name, group in several]
+    several = zip(names, texts, keys, strict=True)
+    return [tuple(map(visible, text if often[name] == 1 else map(repr, group))) for name, text, group in several]
 
 
 def _text(key: Any) -> str:

@@ -16,7 +16,7 @@ from dither.query.answers.interval_table import (
     shown_keys,
     with_intervals,
 )
-from dither.query.answers.key_labels import group_names, places, short_names
+from dither.query.answers.key_labels import group_names, key_texts, places, short_names
 from dither.query.plan.text import number
 from dither.svg.dot_panel import NO_VALUE, Row, dot_panel
 from dither.svg.element import Markup
@@ -41,14 +41,14 @@ def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
     shown, keys, by = chosen[:MOST_PANELS], key_rows(table, MOST_POINTS), shown_keys(table)
     at = places(keys, [table.kinds.get(key, "text") for key in by])
     most = MOST_ROWS if at is None else MOST_POINTS
-    groups = group_names(keys[:most])
+    texts, groups = key_texts(keys[:most]), group_names(keys[:most])
     panels: list[Panel] = []
     drawn: list[Mark] = []
     for one in shown:
         marks = [mark_of([table.columns[one + end][row] for end in ENDS], group) for row, group in enumerate(groups)]
         drawn += marks
         if at is None:
-            rows = [Row(group if by else visible(one), (mark,)) for group, mark in zip(groups, marks, strict=True)]
+            rows = [Row(text if by else (visible(one),), (mark,)) for text, mark in zip(texts, marks, strict=True)]
             draw = _dots(rows, whole=is_whole(table, one))
         else:
             several = zip(at, short_names(keys, groups), marks, strict=True)

@@ -1,4 +1,4 @@
-"""Computed columns, and rows that were chosen by released numbers, in words."""
+"""Error bars, computed columns, and rows that were chosen by released numbers, in words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dither.query.answers.derived.errors import error_words
-from dither.query.answers.derived.statements import has_interval
+from dither.query.answers.derived.statements import has_interval, said_by
 from dither.query.answers.interval_table import SELECTED
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import constants_of
 from dither.query.plan.question import Question
 from dither.query.pricing.offer import Offer
+from dither.query.statistics.statement import Statement
+
+NOT_INCLUDED = (
+    "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
+    "which depends on the data."
+)
+INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true."
+ALL = "The error bars hold the truth."
+NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
+
+
+def bar_words(offer: Offer) -> str:
+    """What the error bars of an answer hold, or that it has none."""
+    if not any(statistic.has_interval(place) for _, statistic, place in offer.columns):
+        return NO_BARS
+    if any(one not in (Statement.TRUTH, Statement.RELEASED) for one in said_by(offer).values()):
+        return NOT_INCLUDED
+    return INCLUDED if offer.question.table.hard else ALL
 
 
 def computed_words(offer: Offer) -> list[str]:
