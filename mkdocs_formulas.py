@@ -5,7 +5,8 @@ dollars: LaTeX, with the letters and signs that a terminal can show (ε, ≤ and
 Dollars in code are left alone. `pymdownx.arithmatex` finds the formulas, and what it finds is converted here.
 
 A formula that would be set wrongly in one of these places is refused, and the build fails: a command that is not known, a
-brace that is not closed, and a backslash before punctuation (\\, or \\{), which Markdown takes away on GitHub.
+brace that is not closed, a bar that does not say whether it opens, closes or stands between (\\lvert, \\rvert, \\mid), and a
+backslash before punctuation (\\, or \\{), which Markdown takes away on GitHub.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ COMMANDS = {
 UNKNOWN = re.compile(r"<m[ino][^>]*>(\\[^<]*|[^\x00-\u03ff\u2100-\u214f\U0001d400-\U0001d7ff])</m")
 NAME = re.compile(r"<m[io][^>]*>([A-Za-z]{2,})</m[io]>")  # ln, tanh, Lap: upright, as a letter is not
 OPEN = re.compile(r"<mo[^>]*>(?:&#x00028;|\[|&#x0007B;)")
+BAR = "<mo>&#x0007C;</mo>"
+SIDES = {"lvert": "prefix", "rvert": "postfix"}  # else a bar is taken for a sign between two things, with room around it
+# A minus behind a sign or an opening bracket belongs to what follows: no room between the two.
+NEGATIVE = re.compile(r'(<mo(?![^>]*"postfix")[^>]*>(?!&#x00029;|]|&#x00021;|&#x0007D;)[^<]*</mo>)<mo>(?=&#x02212;)')
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+HAT, NARROW_HAT = "<mo>&#x0005E;</mo>", '<mo stretchy="false">&#x002C6;</mo>'  # the first is as wide as three letters
 SIGNS = ("=", "≤", "≥", "<", ">", "+", "−")
 LONG = 30  # letters of LaTeX: about what a phone has room for
 SPACE = '<mspace width="0.17em"/>'
@@ -60,11 +66,11 @@ def pieces(made: str) -> list[str]:
     rows: list[list[ElementTree.Element]] = [[]]
     ended = False  # whether something stands before, which a sign can stand behind
     for part in ElementTree.fromstring(made)[0]:  # noqa: S314 - made here
-        if ended and part.text in SIGNS:
+        if ended and part.text in SIGNS and part.get("form") is None:
             part.set("form", "infix")  # else it would be taken for a sign of what follows, and lose its room
             rows.append([])
         rows[-1].append(part)
-        ended = not part.tag.endswith("}mo") or part.text in (")", "]")
+        ended = not part.tag.endswith("}mo") or part.text in (")", "]") or part.get("form") == "postfix"
     found = []
     for row in rows:
         whole = ElementTree.Element(f"{{{NAMESPACE}}}math", display="inline")
@@ -80,11 +86,19 @@ def mathml(latex: str, *, block: bool = False) -> str:
         raise FormulaError(f"{latex!r}: Markdown takes the backslash of {eaten[0]} away on GitHub; use a command of letters")
     if latex.count("{") != latex.count("}"):
         raise FormulaError(f"{latex!r}: a brace is not closed")
+    if "|" in latex:
+        raise FormulaError(rf"{latex!r}: a bar is \lvert or \rvert around something, and \mid between two things")
     written = re.sub("|".join(COMMANDS), lambda found: f"{COMMANDS[found[0]]} ", latex)
     made = convert(written, display="block" if block else "inline")
     if unknown := UNKNOWN.search(made):
         raise FormulaError(f"{latex!r}: {unknown[1]} is not known")
-    return _names(made)
+    return NEGATIVE.sub(r'\1<mo form="prefix">', _names(_bars(made, latex))).replace(HAT, NARROW_HAT)
+
+
+def _bars(made: str, latex: str) -> str:
+    """Bars that open and bars that close, in the order of the formula."""
+    sides = iter(re.findall(r"\\([lr]vert)(?![A-Za-z])", latex))
+    return re.sub(BAR, lambda _: f'<mo form="{SIDES[next(sides)]}" stretchy="false">&#x0007C;</mo>', made)
 
 
 def _names(made: str) -> str:

@@ -41,7 +41,7 @@ UNREACHED = {  # what has no flag: it is refused to those who write Python, and 
     "dither.open('policy.toml', spark=session)",  # no command has a session of Spark's
     "a DataFrame that is not a stream",
     "it is no DataFrame of Spark's, or its session is stopped",
-    '"spark:clinic.visits", "spark:catalog.schema.visits" or "spark:parquet:/data/visits"',
+    '"spark:clinic.visits", "spark:spark_catalog.clinic.visits" or "spark:parquet:/data/visits"',
 }
 
 

@@ -54,6 +54,21 @@ def test_names_of_functions_stand_apart_from_letters():
     assert "<mi>Lap</mi><mo" in mathml(r"\operatorname{Lap}(1)")
 
 
+def test_bars_stand_close_to_what_is_between_them():
+    made = mathml(r"\lvert x - y \rvert^2 - P(a \mid b)")
+    assert made.count('<mo form="prefix" stretchy="false">&#x0007C;</mo><mi>x</mi>') == 1
+    assert made.count('<msup><mo form="postfix" stretchy="false">&#x0007C;</mo>') == 1
+    assert "<mo>&#x02223;</mo>" in made  # between two things there is room
+    assert made.count("<mo>&#x02212;</mo>") == 2
+
+
+def test_a_minus_before_a_number_stands_close_to_it():
+    for latex in ("(-x)", "a = -x", r"\lvert -x \rvert", "f(a, -x)"):
+        assert '<mo form="prefix">&#x02212;</mo><mi>x</mi>' in mathml(latex), latex
+    for latex in ("(a) - x", "[a] - x", r"\lvert a \rvert - x", "n! - x", "a - x"):
+        assert "<mo>&#x02212;</mo><mi>x</mi>" in mathml(latex), latex
+
+
 def test_a_long_formula_may_break_before_its_signs():
     found = pieces(mathml(r"f(-x) = a + b_{i+1} ≤ -c"))
     assert ["".join(ElementTree.fromstring(one).itertext()) for one in found] == ["f(−x)", "=a", "+bi+1", "≤−c"]
@@ -70,6 +85,7 @@ def test_a_long_formula_may_break_before_its_signs():
         (r"\{a\}", "on GitHub"),
         ("a ☃ b", "is not known"),
         ("√k", "is not known"),
+        ("|x|", "lvert"),
     ],
 )
 def test_what_would_be_set_wrongly_is_refused(latex, why):

@@ -1,6 +1,6 @@
 """Rows that Spark reads: a table of its catalogue, Parquet files where Spark finds them, or a frame of Spark's.
 
-    spark:clinic.visits            a table of a schema, `spark:catalog.schema.visits` in a catalogue
+    spark:clinic.visits            a table of a schema in Spark's own catalogue, `spark:spark_catalog.clinic.visits` in full
     spark:parquet:/data/visits     Parquet files; a full path, or an address such as s3a://bucket/visits
     a DataFrame of Spark's         in `dither.protect`; that it gives the same rows each time it is read is its owner's word
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PREFIX, PARQUET = "spark:", "spark:parquet:"
 SHARED = "spark.sql.globalTempDatabase"
-EXAMPLE = '"spark:clinic.visits", "spark:catalog.schema.visits" or "spark:parquet:/data/visits"'
+EXAMPLE = '"spark:clinic.visits", "spark:spark_catalog.clinic.visits" or "spark:parquet:/data/visits"'
 STORED = {
     "boolean": Type.BOOLEAN,
     "tinyint": Type.INTEGER,
