@@ -193,7 +193,7 @@ WRITTEN = {
     "0.5 * pure(1)": (lambda: 0.5 * dither.pure(1), "2 * pure('0.5')"),
     "pure(1) * Fraction": (lambda: dither.pure(1) * Fraction(1, 2), "What would work"),
     "zcdp(1).epsilon()": (lambda: dither.zcdp(1).epsilon(), ".epsilon('1e-6')"),
-    "compose(pure(1), pure(2))": (lambda: dither.compose(dither.pure(1), dither.pure(2)), "compose([pure(1), gdp(1), pure(2)])"),
+    "compose(pure(1), pure(2))": (lambda: dither.compose(dither.pure(1), dither.pure(2)), "compose([pure(1), gdp(1)"),
     "compose([])": (lambda: dither.compose([]), "What would work"),
     "compose([1])": (lambda: dither.compose([1]), "pure(1)"),
     "Unit('person')": (lambda: dither.Unit("person"), "'add/remove one person'"),
