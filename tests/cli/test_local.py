@@ -85,6 +85,43 @@ def test_no_other_file_is_touched(folder):
     assert sorted(path.name for path in Path().glob(".dither-*")) == []
 
 
+def test_the_name_that_is_proposed_is_free(folder):
+    good = ["local", "randomize", "in.parquet", "--column", "answer", "--epsilon", "1", "--values", "yes,no,unsure"]
+    dither(*good)
+    for name in ("reports-2.parquet", "reports-3.parquet"):
+        with pytest.raises(DataError, match=f"a file of that name. What would work: --out {name}, or --force"):
+            dither(*good)
+        dither(*good, "--out", name)
+    dither(*good, "--force")
+    for there in ("in.parquet", Path("in.parquet").resolve()):
+        with pytest.raises(DataError, match=r"the true answers. What would work: --out .*in-2\.parquet\.$"):
+            dither(*good, "--out", there, "--force")
+    Path("my folder").mkdir()
+    dither(*good, "--out", "my folder/r.parquet")
+    with pytest.raises(DataError, match=r"--out 'my folder/r-2\.parquet', or --force"):
+        dither(*good, "--out", "my folder/r.parquet")
+    for name in ("my folder", "no such/r.parquet"):
+        with pytest.raises(DataError, match=r"written there. What would work: --out reports-4\.parquet"):
+            dither(*good, "--out", name)
+
+
+def test_what_is_refused_of_reports_names_their_file(folder):
+    good = ["local", "randomize", "in.parquet", "--column", "answer", "--values", "yes,no,unsure"]
+    dither(*good, "--epsilon", 1, "--out", "a.parquet")
+    dither(*good, "--epsilon", 2, "--out", "b.parquet")
+    with pytest.raises(DataError, match=r"^file = 'b.parquet' is refused: they answer another survey.*files of one survey"):
+        dither("local", "estimate", "a.parquet", "b.parquet")
+    table = pq.read_table("a.parquet")
+    for record, words in (("xx", "not JSON"), ('{"no": 1}', "no `kind`"), ('{"kind": "guess"}', "guess")):
+        pq.write_table(table.replace_schema_metadata({"dither.survey": record}), "c.parquet")
+        with pytest.raises(DataError, match=f"^file = 'c.parquet' is refused: .*{words}"):
+            dither("local", "estimate", "c.parquet")
+    for data, words in ((b"dither\x00", "do not begin"), (b"dither\x00\x09" + b"\x00" * 9, "versions 1 and 2")):
+        Path("d.reports").write_bytes(data)
+        with pytest.raises(DataError, match=f"^file = 'd.reports' is refused: .*{words}"):
+            dither("local", "estimate", "d.reports")
+
+
 def test_bad_input_is_refused_with_words(folder):
     good = ["local", "randomize", "in.parquet", "--column", "answer", "--epsilon", "1", "--values", "yes,no,unsure"]
     for change, error in (

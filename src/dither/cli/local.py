@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count as count_from
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,10 +61,12 @@ def randomize(
         asked: Any = _of_numbers(survey, low, high, epsilon)
     else:
         asked = _survey(survey, _domain(values, values_from, count), epsilon, people)
-    if out.exists() and (not force or out.resolve() == data.resolve()):
-        raise DataError("--out", str(out), "there is a file of that name", "--out reports.parquet, or --force")
     if not out.parent.is_dir() or out.is_dir():
-        raise DataError("--out", str(out), "no file can be written there", "--out reports.parquet")
+        raise DataError("--out", str(out), "no file can be written there", f"--out {_free(Path('reports.parquet'))}")
+    if out.exists() and out.resolve() == data.resolve():
+        raise DataError("--out", str(out), "there is a file of that name: the true answers", f"--out {_free(out)}")
+    if out.exists() and not force:
+        raise DataError("--out", str(out), "there is a file of that name", f"--out {_free(out)}, or --force")
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=".dither-", suffix=".parquet")  # nobody else's file
     os.close(handle)
     partial = Path(name)
@@ -111,6 +115,12 @@ def choose(
 ) -> None:
     """Which survey has the least error, and why."""
     typer.echo(str(pick(count, epsilon, people)))
+
+
+def _free(path: Path) -> str:
+    """A name like this one of which there is no file."""
+    several = (path.with_name(f"{path.stem}-{number}.parquet") for number in count_from(2))
+    return shlex.quote(str(path if not path.exists() else next(each for each in several if not each.exists())))
 
 
 def _domain(values: str | None, values_from: Path | None, count: int | None) -> Any:

@@ -21,7 +21,7 @@ from dither.local.collect.reports import CLIENT, ID_SIZE, Reports, same_survey
 from dither.local.collect.tally import Tally
 from dither.local.columns import Progress, read_values
 from dither.local.registry import AnySurvey, from_record
-from dither.local.report_files import CLIENTS, KEY, find_files, has_ids, record_of, tally_one
+from dither.local.report_files import CLIENTS, KEY, find_files, has_ids, in_file, record_of, tally_one
 from dither.local.spark_tally import tally_spark
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ def survey_of(path: Path | str) -> AnySurvey:
         ...     files.survey_of(path)
         DirectEncoding(2 values, epsilon='1')
     """
-    return from_record(record_of(path))
+    with in_file(path):
+        return from_record(record_of(path))
 
 
 @argument_errors
@@ -212,10 +213,10 @@ def tally_files(
     found = find_files([paths] if isinstance(paths, (str, Path)) else paths)
     if not found:
         raise DataError("paths", [], "there is nothing to count", "'reports/*.parquet'")
-    asked = from_record(record_of(found[0])) if survey is None else survey
+    asked = survey_of(found[0]) if survey is None else survey
     by_client = has_ids(found[0]) or register is not None
     for path in found:
-        same_survey(record_of(path), asked.record, "file")
+        same_survey(record_of(path), asked.record, "file", str(path))
         if has_ids(path) != by_client:
             why = "some reports have client ids and some have none, so a client could count twice"
             raise DataError("file", str(path), why, "files with ids, or files without, and no register for the latter")

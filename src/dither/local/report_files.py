@@ -8,11 +8,12 @@ different reports, however many people answered. Bytes, and reports with client 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
 from typing import Any
 
-from dither.errors import DataError
+from dither.errors import DataError, InputError, show
 from dither.local.collect.client_register import ClientRegister
 from dither.local.collect.reports import (
     CLIENT,
@@ -56,6 +57,18 @@ def find_files(paths: Iterable[Path | str]) -> list[Path]:
     return list(found.values())
 
 
+@contextmanager
+def in_file(path: Path | str) -> Iterator[None]:
+    """What is refused of a record or of a header says in which file it stands."""
+    try:
+        yield
+    except InputError as error:
+        if error.where == "file":
+            raise
+        why = f"{error.where} = {show(error.came)} is refused: {error.why}"
+        raise DataError("file", str(path), why, error.instead) from error
+
+
 def is_wire(path: Path | str) -> bool:
     """Whether a file begins as the wire format does."""
     try:
@@ -72,7 +85,8 @@ def record_of(path: Path | str) -> dict[str, object]:
     record = (open_parquet(path, STARTS, EITHER).schema_arrow.metadata or {}).get(KEY)
     if record is None:
         raise DataError("file", str(path), "it carries no survey, so it is no file of reports", WROTE)
-    return read_record(record)
+    with in_file(path):
+        return read_record(record)
 
 
 def has_ids(path: Path | str) -> bool:
@@ -83,7 +97,7 @@ def has_ids(path: Path | str) -> bool:
 
 
 def _header(path: Path | str) -> Header:
-    with Path(path).open("rb") as file:
+    with in_file(path), Path(path).open("rb") as file:
         start = file.read(12)
         return read_header(start + file.read(min(int.from_bytes(start[8:12], "little"), LONGEST_RECORD + 1)))
 

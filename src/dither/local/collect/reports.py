@@ -205,8 +205,8 @@ def read_record(text: bytes | str) -> dict[str, object]:
     return record
 
 
-def same_survey(came: dict[str, object], wanted: dict[str, object], what: str) -> None:
-    """Refuses a record that came (`what` names its place) and is not the wanted one; says what differs."""
+def same_survey(came: dict[str, object], wanted: dict[str, object], what: str, file: str | None = None) -> None:
+    """Refuses a record that came (`what` names its place, `file` its file) and is not the wanted one; says what differs."""
     try:
         if json.dumps(came, sort_keys=True) == json.dumps(wanted, sort_keys=True):  # true is not 1 there
             return
@@ -221,7 +221,8 @@ def same_survey(came: dict[str, object], wanted: dict[str, object], what: str) -
         at = next(at for at, (one, two) in pairs if json.dumps(one) != json.dumps(two))
         name, theirs, ours = f"{name}[{at}]", theirs[at], ours[at]
     differs = f"their {name} is {_shown(theirs)} and that of this survey {_shown(ours)}"
-    raise DataError(what, came.get("kind"), f"they answer another survey: {differs}", f"the survey that asked; {RECORD}")
+    instead = f"the survey that asked; {RECORD}" if file is None else "files of one survey, those of another by themselves"
+    raise DataError(what, file or came.get("kind"), f"they answer another survey: {differs}", instead)
 
 
 def _shown(value: Any) -> str:
