@@ -96,7 +96,7 @@ def test_trust(tmp_path):
     """Without trust the deviation grows like the root of the number of people; with it not at all."""
     chart = dither.plot.trust(1, most=10_000)
     rows = next(iter(chart.to_dict()["datasets"].values()))
-    central, local = ({r["people"]: r["deviation"] for r in rows if r["collector"].startswith(w)} for w in ("a ", "nobody"))
+    central, local = ({r["people"]: r["deviation"] for r in rows if r["collector"].startswith(w)} for w in ("a ", "no "))
     assert list(central.values()) == pytest.approx([2**0.5] * len(central))
     assert local[10_000] == pytest.approx(100 * local[1])
     assert local[1] == pytest.approx(2.718281828459045**0.5 / 1.718281828459045)

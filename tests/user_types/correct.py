@@ -96,7 +96,7 @@ def density() -> float:
 
 
 def survey() -> dither.local.Estimate:
-    """People who trust nobody."""
+    """Local differential privacy."""
     asked = dither.local.DirectEncoding(["yes", "no", "unsure"], epsilon=1)
     reports = asked.randomize(["yes"] * 600 + ["no"] * 400)
     print(dither.local.choose(100, 1, 10_000), asked.error(1000), dither.local.HadamardResponse(100, epsilon=1).domain)

@@ -24,7 +24,7 @@ from dither.local.survey import Survey, read_domain
 from dither.numeric.representation import high_end, low_end
 from dither.terminal import fitted_table, wrapped
 
-local = typer.Typer(no_args_is_help=True, help="Surveys among people who trust nobody.")
+local = typer.Typer(no_args_is_help=True, help="Local differential privacy: surveys without a trusted collector.")
 
 Values = Annotated[str | None, typer.Option(help="The values that an answer can have, public: yes,no,unsure.")]
 ValuesFrom = Annotated[Path | None, typer.Option(help="Instead of --values: a text file, one value a line.")]

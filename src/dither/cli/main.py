@@ -31,7 +31,7 @@ class Commands(LazyGroup):
             "dither.cli.serve", "Let people ask over HTTP: the rows, the ledger and its key stay here. Ctrl-C ends it."
         ),
         "ledger": Home("dither.cli.ledger", "What was spent, for ever: make a budget, look at it, check it."),
-        "local": Home("dither.cli.local", "Surveys among people who trust nobody."),
+        "local": Home("dither.cli.local", "Local differential privacy: surveys without a trusted collector."),
         "mcp": Home(
             "dither.cli.mcp",
             "Tools for a model that asks a gateway (Model Context Protocol): price first, within the share of its token.",

@@ -1,8 +1,8 @@
 """The access log of a ledger: questions that were refused, and answers that were handed out; the latest, beside the chain.
 
 Why beside it. A refusal costs nothing, so anybody could be refused for ever, and the chain of entries is kept for ever. The
-log has room for MOST lines of each kind, of LONGEST_TEXT characters each; the oldest gives way. What is refused is so
-before the charge, by the question, the policy and the ledger: no line depends on a row.
+log has room for MOST lines of each kind, of LONGEST_TEXT characters each; a new line replaces the oldest. What is refused
+is so before the charge, by the question, the policy and the ledger: no line depends on a row.
 
 Lines are signed with the ledger's key in force (a rotation signs them anew) and numbered, each kind by itself. So a line
 that was changed is noticed, and one that is missing among others; that the newest are missing is not. What was charged is
@@ -59,7 +59,7 @@ class AccessLog:
         self._database, self._identity, self._file = database, identity, file
 
     def add(self, kind: str, body: Mapping[str, Any]) -> None:
-        """One more line; the oldest of its kind gives way where there is no room."""
+        """One more line; it replaces the oldest of its kind where there is no room."""
         if self._file.read() is None:
             raise LedgerError("key", None, "without its key a ledger can only be read", "the key file that was made with it")
         if not self._database.exists("access_log"):  # in ledgers that were made before there was a log

@@ -154,7 +154,7 @@ def ln(value: NumberLike) -> Number:
 
 
 def exact(value: NumberLike, *, name: str, positive: bool = False, nonnegative: bool = False) -> Number:
-    """The front door for a parameter: an exact number, above zero or not below it where asked."""
+    """A parameter as an argument: an exact number, above zero or not below it where asked."""
     result = Number(value, name=name)
     if positive and result.sign() <= 0:
         raise NumberError(name, value, "it must be above zero", "a positive number such as '0.5'")
@@ -164,12 +164,12 @@ def exact(value: NumberLike, *, name: str, positive: bool = False, nonnegative: 
 
 
 def rational(value: NumberLike, *, name: str, positive: bool = False, nonnegative: bool = False) -> Fraction:
-    """The front door for a parameter that must be rational."""
+    """A parameter that must be rational, as an argument."""
     return exact(value, name=name, positive=positive, nonnegative=nonnegative).fraction(name)
 
 
 def integer(value: SupportsIndex, *, name: str, least: int | None = None) -> int:
-    """The front door for a whole number; 3.0 and '3' are refused, since they hide a mistake more often than not."""
+    """A whole number as an argument; 3.0 and '3' are refused, since they hide a mistake more often than not."""
     if type(value).__name__ in ("bool", "bool_") or not isinstance(value, numbers.Integral):
         raise NumberError(name, value, "it must be a whole number", "an int such as 3")
     result = int(value)

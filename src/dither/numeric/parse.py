@@ -15,7 +15,7 @@ from dither.errors import NumberError
 
 LONGEST_TEXT = 64
 LARGEST_EXPONENT = 400
-LARGEST_BITS = 4096  # of a numerator or denominator at the front door
+LARGEST_BITS = 4096  # of a numerator or denominator that somebody states
 EXAMPLES = "an integer, a Fraction, a Decimal, a float such as 0.1, or text such as '0.1', '1/3', '1e-6', 'ln(3)'"
 
 _DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"

@@ -20,7 +20,7 @@ def nearest(values: NDArray[np.float64], total: float) -> NDArray[np.float64]:
     """The nearest point to one number or more, for a total above 0."""
     import numpy as np
 
-    below = values - values.max()  # the largest is surely kept, and large numbers do not swallow the total
+    below = values - values.max()  # the largest is surely kept, and large numbers leave the total its digits
     falling = np.sort(below)[::-1]
     cuts = (np.cumsum(falling) - total) / np.arange(1, values.size + 1)
     last = np.flatnonzero(falling > cuts)[-1]

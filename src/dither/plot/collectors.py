@@ -35,7 +35,7 @@ def trust(epsilon: NumberLike, *, most: SupportsIndex = 10**6) -> altair.Chart:
         import altair
 
     last = integer(most, name="most", least=10)
-    names = ("a trusted collector: Laplace noise", "nobody is trusted: randomized response")
+    names = ("a trusted collector: Laplace noise", "no trusted collector: randomized response")
     rows = [
         {"people": found.people, "deviation": deviation, "collector": name}
         for count in sorted({round(last ** (i / 24)) for i in range(25)})

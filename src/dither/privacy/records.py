@@ -19,12 +19,12 @@ def refuse_newer(name: str, version: object, newest: int, error: type[InputError
 
 
 def read_epsilon(epsilon: NumberLike) -> Number:
-    """The front door for an epsilon: an exact number above zero."""
+    """An epsilon as an argument: an exact number above zero."""
     return exact(epsilon, name="epsilon", positive=True)
 
 
 def read_rho(rho: NumberLike) -> Fraction:
-    """The front door for a rho: a rational above zero."""
+    """A rho as an argument: a rational above zero."""
     return rational(rho, name="rho", positive=True)
 
 
@@ -51,7 +51,7 @@ def read_rho_if_any(rho: NumberLike | None) -> Fraction | None:
 
 
 def read_delta(delta: NumberLike) -> Fraction:
-    """The front door for a delta: a rational, at least 0 and below 1."""
+    """A delta as an argument: a rational, at least 0 and below 1."""
     value = rational(delta, name="delta", nonnegative=True)
     if value >= 1:
         why = "it is a probability below 1: with a delta of 1 or more nothing is promised"

@@ -1,4 +1,4 @@
-"""Given ranges: merged cells, and one strategy for all."""
+"""Range queries: merged cells, and one strategy for all."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Database(Protocol):
 
     place: str  # where it is, in one spelling: two names for one database have one place
     shown: str  # where it is, for people; without passwords
-    distrust: str | None  # why this database could lose what it acknowledged; None if nothing speaks for that
+    distrust: str | None  # why this database could lose what it acknowledged; None if no reason is known
 
     def write(self, *queries: Statement) -> AbstractContextManager[Transaction]:
         """A transaction that no other writer overlaps; durable when it ends."""

@@ -1,7 +1,7 @@
 """The sampler for small scales: inversion with a table of the integers near zero, and one outcome for the rest.
 
 The rest (beyond the table on either side, less than 2^-40 of the mass) is drawn from its exact conditional law:
-a fair sign, then the distance by `lazy_index`. So the support is complete; no end of the table swallows a tail.
+a fair sign, then the distance by `lazy_index`. So the support is complete; the table cuts no tail off.
 """
 
 from __future__ import annotations

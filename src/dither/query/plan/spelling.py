@@ -1,4 +1,4 @@
-"""Nodes and mechanisms as JSON, for what is stored: a treaty with ledgers that exist.
+"""Nodes and mechanisms as JSON, for what is stored: a format that ledgers hold already.
 
 A node is spelled `{"is": code, field: ...}`, with the stable `code` of its class and the names of its fields; never with the
 name of a class or its `repr`, which may change when the code is rebuilt. docs/formats.md lists all codes with their fields,

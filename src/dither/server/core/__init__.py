@@ -1,1 +1,1 @@
-"""The gateway without its doors: who asks, what is asked and under way, and the processes that hold ledgers and rows."""
+"""The gateway without its interfaces: who asks, what is asked and under way, and processes that hold ledgers and rows."""

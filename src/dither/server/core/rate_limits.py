@@ -108,7 +108,7 @@ class Concurrency:
 
 
 class RateLimits:
-    """The limits of a gateway, for all of its doors together."""
+    """The limits of a gateway, for all of its interfaces together."""
 
     def __init__(self, limits: Limits, clock: Clock = time.monotonic_ns) -> None:
         self._kinds = {

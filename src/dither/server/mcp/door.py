@@ -1,4 +1,4 @@
-"""Doors to a gateway for tools: in its own process, by a caller; or over HTTP, by `dither.connect`. Each has one asker.
+"""Ways to a gateway for tools: in its own process, by a caller; or over HTTP, by `dither.connect`. Each has one asker.
 
 Theorem. Whatever tools are called, and with whatever arguments, what is charged is charged to the analyst of the token, and
 her share of each ledger, and its portion of today, are never exceeded.

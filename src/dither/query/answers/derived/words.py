@@ -46,7 +46,7 @@ def computed_words(offer: Offer) -> list[str]:
 
 
 def selected_words(offer: Offer) -> list[str]:
-    """That rows were chosen by what was released, where they were: their error bars were not made for the chosen.
+    """That rows were chosen by what was released, where they were: their error bars do not account for the choice.
 
     Groups that a release of its own chose are counted afterwards, with noise that had no part in the choice.
     """

@@ -1,4 +1,4 @@
-"""A survey in which nobody is trusted with an answer, and what that costs."""
+"""A survey with local differential privacy, without a trusted collector, and what that costs in accuracy."""
 
 from dither import ln, local
 from dither.local import bridge
