@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 
+import dither
 from dither import errors
 from dither.errors import DitherError, NumberError, show
 
@@ -44,3 +45,28 @@ class Hostile:
 def test_values_are_shown_safely(value, text):
     assert show(value) == text
     assert len(show("x" * 1000)) == 60
+
+
+@pytest.mark.parametrize(
+    ("call", "came"),
+    [
+        (lambda how: dither.density.Histogram(cells=3, **how), {"epsilon": 1, "rho": 1}),
+        (lambda how: dither.density.Tree(cells=3, **how), {"epsilon": 1, "rho": 1}),
+        (lambda how: dither.learn.KMeans(2, bounds=(0, 1), **how).fit([[1]]), {"epsilon": 1, "guarantee": dither.pure(1)}),
+        (lambda how: dither.gdp(**how), {"mu": 1, "mu2": 1}),
+        (lambda how: dither.Gaussian(rho=1, **how), {"l2_sensitivity": 1, "l2_squared": 1}),
+        (lambda how: dither.Gaussian(l2_sensitivity=1, **how), {"sigma": 1, "rho": 1}),
+        (lambda how: dither.DiscreteGaussian(l2_sensitivity=1, **how), {"sigma": 1, "rho": 1}),
+        (lambda how: dither.noise.DiscreteLaplace(**how), {"scale": 1, "rate": 1}),
+        (lambda how: dither.noise.RoundedGaussian(**how), {"sigma": 1, "sigma2": 1}),
+        (lambda how: dither.RandomizedResponse(**how), None),
+    ],
+)
+def test_what_is_missing_is_said_in_words(call, came):
+    """Not as a dict or a tuple of what is not there; where there is too much, each with its name."""
+    with pytest.raises(NumberError, match=r"^[a-z0-9_, ]+ = nothing is refused: .*(one|way)"):
+        call({})
+    if came is not None:
+        with pytest.raises(NumberError) as told:
+            call(came)
+        assert all(f"{name}=" in str(told.value).partition("is refused")[0] for name in came)

@@ -100,6 +100,12 @@ class _Shown:
         return self._text
 
 
+def stated(**given: object) -> object:
+    """What came of several parameters of which one is needed, for an error: nothing, or those that are not None."""
+    found = [f"{name}={show(value)}" for name, value in given.items() if value is not None]
+    return _Shown(" and ".join(found) or "nothing")
+
+
 class InputError(DitherError, ValueError):
     """Something given by the caller is refused before anything happened."""
 

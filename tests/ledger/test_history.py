@@ -11,6 +11,7 @@ import pytest
 from dither import Ledger, approx, gdp, pure
 from dither.ledger.entries.entry import KINDS
 from dither.ledger.history import LONGEST_TEXT, UNTOLD, WORDS, asked, history_csv, history_json, history_lines, history_table
+from dither.privacy import calibrate
 
 
 def lines_of(ledger):
@@ -44,6 +45,17 @@ def test_a_year_of_a_ledger(location):
         ("share set", "ann", "", "a share of (ε = 1, δ = 1e-06) (add/remove one person)", "", "95.6%"),
     ]
     assert all(len(row) <= 80 for row in history_table(lines).splitlines())
+
+
+def test_a_price_reads_as_it_was_asked(location):
+    """Never below what is charged: by the next digit less it would not be proved."""
+    stated = ("0.2", "0.5", "1", "0.1234", "1/3", "2.5")
+    with Ledger.create(location, budget=approx(30, "1e-6"), domain="clinic") as ledger:
+        for epsilon in stated:
+            ledger.reserve(gdp(1 / calibrate.gaussian(epsilon, "1e-6")), epsilon)
+        prices = [line.price for line in lines_of(ledger) if line.price]
+    shown = ["0.2", "0.5", "1", "0.1234", "0.3334", "2.5"]
+    assert prices == [f"ε = {told} at δ = 1e-06" for told in shown]
 
 
 def test_long_questions_are_cut_in_tables_alone(ledger):

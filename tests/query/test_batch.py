@@ -231,7 +231,25 @@ def test_the_price_of_a_batch_is_that_of_its_parts_and_is_charged_once(tmp_path)
     assert again.is_replay
     assert [answer.rows() for answer in again] == [answer.rows() for answer in answers]
     assert "ε = 9 left" in str(data.ledger.remaining())
-    assert "charged ε = 1 (add/remove one person) with its whole batch" in str(answers[0])
+    assert f"charged with its whole batch ({answers[0].price} for this question)" in " ".join(str(answers[0]).split())
+    assert str(answers).endswith("\n\ncharged ε = 1 (add/remove one person) for all of them")
+    assert str(again).endswith("\n\nstored before, nothing charged now")
+
+
+def test_answers_say_the_price_that_was_asked(tmp_path):
+    """And not the mu that is charged for it, nor an epsilon that is rounded away from it."""
+    data = clinic(tmp_path, budget=dither.approx(3, "1e-6"))
+    told = "(ε = 0.2, δ = 1e-06) (add/remove one person)"
+    for asked in ({"epsilon": "0.2"}, {"guarantee": dither.approx("0.2", "1e-6")}):
+        quote = data.quote(WARD, **asked)
+        assert quote.price == told
+        assert quote.release().explain().endswith(f"charged {told}") or "guarantee" in asked  # stored before
+    answers = data.quote([WARD, SEX], epsilon="0.2").release()
+    assert answers.price == told
+    assert answers.explain().endswith(f": charged {told}")
+    assert f"charged {told} for all of them" in str(answers)
+    assert "Gaussian DP" not in str(answers)
+    assert dither.BatchAnswer.from_json(answers.to_json()).price == told
 
 
 def test_answers_of_one_batch_agree(tmp_path):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dither.errors import ConflictError, NumberError
+from dither.errors import ConflictError, NumberError, stated
 from dither.ledger.entries.budget import read_ceiling
 from dither.ledger.ledger import Ledger
 from dither.ledger.relocation import backup_ledger, move_ledger, restore_ledger
@@ -23,7 +23,8 @@ Key = Annotated[Path | None, typer.Option(help="The key file, if it is not in ~/
 def read_budget(epsilon: str | None, delta: str, rho: str | None, unit: str) -> Guarantee:
     """A budget from options."""
     if (epsilon is None) == (rho is None):
-        raise NumberError("--epsilon, --rho", (epsilon, rho), "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
+        came = stated(**{"--epsilon": epsilon, "--rho": rho})
+        raise NumberError("--epsilon, --rho", came, "exactly one of them is needed", "--epsilon 3 --delta 1e-6")
     return approx(epsilon, delta, unit=unit) if epsilon is not None else zcdp(rho or "0", delta=delta, unit=unit)
 
 

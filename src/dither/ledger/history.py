@@ -17,8 +17,9 @@ from dither.ledger.entries.budget import Remaining
 from dither.ledger.entries.entry import Entry
 from dither.privacy.budget.filter import Filter, Spent, from_json
 from dither.privacy.budget.filter_state import Totals
+from dither.privacy.guarantee.definitions import approx
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.privacy.text import four_digits
+from dither.privacy.text import four_digits, four_digits_proved
 from dither.table import table
 
 WIDTH = 80
@@ -187,7 +188,10 @@ def _price(guarantee: Guarantee, budget: Filter) -> str:
     """A price as people know it: in epsilon, at the delta of the budget where there is no epsilon alone."""
     delta = budget.ceiling.charge().delta
     if guarantee.charge().epsilon is None and delta:
-        return f"ε = {four_digits(guarantee.epsilon(delta))} at δ = {four_digits(delta)}"
+        told = four_digits_proved(
+            guarantee.epsilon(delta), lambda short: guarantee.within(approx(short, delta, unit=guarantee.unit))
+        )
+        return f"ε = {told} at δ = {four_digits(delta)}"
     return str(guarantee).removesuffix(f" ({guarantee.unit})")
 
 

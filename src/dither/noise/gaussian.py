@@ -28,7 +28,7 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from dither.arguments import argument_errors
-from dither.errors import NumberError
+from dither.errors import NumberError, stated
 from dither.noise.law import Sampler, TableLaw, check_scale, check_variance
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
@@ -154,7 +154,7 @@ class RoundedGaussian(_NormalLaw):
         elif sigma2 is not None and sigma is None:
             self._sigma2 = check_variance(sigma2, name="sigma2")
         else:
-            given = "nothing" if sigma is None else (sigma, sigma2)
+            given = stated(sigma=sigma, sigma2=sigma2)
             raise NumberError("sigma, sigma2", given, "exactly one of them is needed", "sigma=10, or sigma2=100")
 
     def above(self, k: int) -> arb:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.arguments import argument_errors
-from dither.errors import NumberError
+from dither.errors import NumberError, stated
 from dither.noise.law import Sampler, TableLaw, check_rate, check_scale
 from dither.noise.samplers.large_scale import StaircaseSampler
 from dither.noise.samplers.small_scale import DirectSampler
@@ -45,7 +45,7 @@ class _GeometricLaw(TableLaw):
         elif rate is not None and scale is None:
             self._rate = check_rate(rate, name="rate")
         else:
-            given = "nothing" if scale is None else (scale, rate)
+            given = stated(scale=scale, rate=rate)
             raise NumberError("scale, rate", given, "exactly one of them is needed", "scale=10, or rate=ln(3)")
 
     @property

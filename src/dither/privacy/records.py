@@ -6,7 +6,7 @@ import math
 import re
 from fractions import Fraction
 
-from dither.errors import DataError, GuaranteeError, InputError, NumberError
+from dither.errors import DataError, GuaranteeError, InputError, NumberError, stated
 from dither.numeric.number import Number, NumberLike, exact, rational
 
 MOST_COPIES = 10**18  # of one guarantee in a sum
@@ -31,7 +31,8 @@ def read_rho(rho: NumberLike) -> Fraction:
 def check_price(epsilon: NumberLike | None, rho: NumberLike | None) -> None:
     """Refuse an epsilon together with a rho, and neither of them."""
     if (epsilon is None) == (rho is None):
-        raise NumberError("epsilon, rho", (epsilon, rho), "exactly one is needed", "epsilon=1, or rho='0.1'")
+        came = stated(epsilon=epsilon, rho=rho)
+        raise NumberError("price", came, "exactly one of epsilon and rho is needed", "epsilon=1, or rho='0.1'")
 
 
 def read_price(epsilon: NumberLike | None, rho: NumberLike | None) -> tuple[Number | None, Fraction | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -26,6 +27,15 @@ def four_digits_down(value: Number | Fraction | float) -> str:
     if isinstance(value, Number):
         value = value.fraction() if value.is_rational else value.bounds().lower
     return _digits(value, FOUR_DOWN)
+
+
+def four_digits_proved(value: float, is_proved: Callable[[str], bool]) -> str:
+    """At most four digits of a bound: rounded down where that is proved as well, otherwise up.
+
+    A bound that a search in floats found may be one step above 0.2 where 0.2 is true; rounded up it would read 0.2001.
+    """
+    short = four_digits_down(value)
+    return short if math.isfinite(value) and is_proved(short) else four_digits(value)
 
 
 def percent(part: Fraction) -> str:

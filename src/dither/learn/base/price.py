@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from dither.errors import GuaranteeError, NumberError
+from dither.errors import GuaranteeError, NumberError, stated
 from dither.numeric.number import Number, NumberLike, exact
 from dither.privacy import calibrate
 from dither.privacy.guarantee.approx import Approx
@@ -66,10 +66,8 @@ def read_price(
 ) -> Price:
     """The price as stated. `kinds` are those of the estimator; a stronger promise than was asked for is charged as such."""
     if (epsilon is None) == (guarantee is None):
-        given = {"epsilon": epsilon, "guarantee": guarantee}
-        raise NumberError(
-            "price", {k: v for k, v in given.items() if v is not None}, "it is stated in exactly one way", WAYS
-        )
+        came = stated(epsilon=epsilon, guarantee=guarantee)
+        raise NumberError("price", came, "it is stated in exactly one way", WAYS)
     if guarantee is not None:
         return _from_guarantee(guarantee, delta, kinds)
     assert epsilon is not None

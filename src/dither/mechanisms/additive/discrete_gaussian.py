@@ -28,7 +28,7 @@ from typing import ClassVar, SupportsIndex
 from attrs import evolve, field, frozen
 
 from dither.arguments import argument_errors
-from dither.errors import NumberError
+from dither.errors import NumberError, stated
 from dither.mechanisms.additive.additive import Additive, read_dimension
 from dither.mechanisms.additive.gaussian import guess_gaussian, read_either
 from dither.mechanisms.norms import l2_shifts
@@ -95,7 +95,8 @@ class DiscreteGaussian(Additive):
     ) -> None:
         squared, whom = read_either(l2_sensitivity, l2_squared, unit)
         if sum(way is not None for way in (sigma, sigma2, rho)) != 1:
-            raise NumberError("noise", (sigma, sigma2, rho), "exactly one is needed", "sigma=2, sigma2=4, or rho='0.1'")
+            came = stated(sigma=sigma, sigma2=sigma2, rho=rho)
+            raise NumberError("noise", came, "exactly one is needed", "sigma=2, sigma2=4, or rho='0.1'")
         if rho is not None:
             variance = squared / (2 * read_rho(rho))
         elif sigma is not None:

@@ -31,7 +31,7 @@ from typing import ClassVar, SupportsIndex
 from attrs import evolve, frozen
 
 from dither.arguments import argument_errors
-from dither.errors import NumberError
+from dither.errors import NumberError, stated
 from dither.mechanisms.additive.additive import Additive, read_dimension, read_flag
 from dither.mechanisms.additive.lattice_step import choose_step, spare
 from dither.mechanisms.norms import SLIVERS, float_root, l2_shifts, root_above, root_below
@@ -113,9 +113,8 @@ class Gaussian(Additive):
         size, whole = read_dimension(dimension), read_flag(integers, name="integers")
         chosen = choose_step(step, root_below(squared / (size or 1)), integers=whole)
         if sum(way is not None for way in (sigma, sigma2, rho, epsilon)) != 1 or (epsilon is None) != (delta is None):
-            given = {"sigma": sigma, "sigma2": sigma2, "rho": rho, "epsilon": epsilon, "delta": delta}
-            why = "the noise is stated in exactly one way"
-            raise NumberError("noise", {name: value for name, value in given.items() if value is not None}, why, WAYS)
+            given = stated(sigma=sigma, sigma2=sigma2, rho=rho, epsilon=epsilon, delta=delta)
+            raise NumberError("noise", given, "the noise is stated in exactly one way", WAYS)
         if sigma is not None:
             variance = rational(sigma, name="sigma", positive=True) ** 2
         elif sigma2 is not None:
@@ -188,7 +187,7 @@ def read_either(
     if l2_sensitivity is not None and l2_squared is None:
         return read_l2_squared(l2_sensitivity, unit)
     if l2_sensitivity is not None or l2_squared is None:
-        given = (l2_sensitivity, l2_squared)
+        given = stated(l2_sensitivity=l2_sensitivity, l2_squared=l2_squared)
         raise NumberError("l2_sensitivity, l2_squared", given, "exactly one is needed", "l2_sensitivity=1")
     return rational(l2_squared, name="l2_squared", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
 

@@ -24,7 +24,7 @@ from attrs import field, frozen
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.closed_form_rows import flat
-from dither.errors import DataError, GuaranteeError, NumberError
+from dither.errors import DataError, GuaranteeError, NumberError, stated
 from dither.mechanisms.protocol import IntegersLike
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.number import Number, NumberLike, exact, ln, rational
@@ -72,8 +72,11 @@ class RandomizedResponse:
     def __init__(
         self, *, epsilon: NumberLike | None = None, p: NumberLike | None = None, unit: UnitLike = Unit.REPLACE_ONE
     ) -> None:
+        if p is None and epsilon is None:
+            raise NumberError("epsilon, p", stated(), "one of them is needed", "epsilon=1, or p='3/4'")
         if p is None:
-            loss, truth = read_epsilon(epsilon), None  # type: ignore[arg-type]  # refused where neither is given
+            assert epsilon is not None
+            loss, truth = read_epsilon(epsilon), None
         else:
             truth = rational(p, name="p")
             if not 0 < truth < 1:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from dither.arguments import argument_errors
-from dither.errors import GuaranteeError, NumberError
+from dither.errors import GuaranteeError, NumberError, stated
 from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.bounded_range import BoundedRange
@@ -165,7 +165,7 @@ def gdp(mu: NumberLike | None = None, *, mu2: NumberLike | None = None, unit: Un
         4.89
     """
     if (mu is None) == (mu2 is None):
-        raise NumberError("mu, mu2", (mu, mu2), "exactly one of them is needed", "mu='0.5', or mu2='1/4'")
+        raise NumberError("mu, mu2", stated(mu=mu, mu2=mu2), "exactly one of them is needed", "mu='0.5', or mu2='1/4'")
     square = Fraction(0) if mu2 is None else rational(mu2, name="mu2", nonnegative=True)
     if mu is not None:
         square = rational(mu, name="mu", nonnegative=True) ** 2

@@ -159,7 +159,7 @@ class Answer:
 
     def explain(self) -> Explanation:
         """What was released, what the error bars hold and what they do not."""
-        paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
+        paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.price}"
         return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
     def plot(self, name: str | None = None) -> Chart:
@@ -217,7 +217,7 @@ class Answer:
         percent = f"{float(self.confidence * 100):.4g}%"
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
-            paid = f"charged {self.receipt.guarantee} with its whole batch"
+            paid = f"charged with its whole batch ({self.price} for this question)"
         held = "the truth" if set(self.statements.values()) <= {"truth", "of released numbers"} else "what was counted"
         held = held if self.statements else "the noise"  # what version 1 said of them
         bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""

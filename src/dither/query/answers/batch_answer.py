@@ -58,6 +58,12 @@ class BatchAnswer:
         """Whether they were stored before, so that nothing was charged now."""
         return self.receipt.answer is not None
 
+    @property
+    def price(self) -> str:
+        """What was charged for all of them, as people know it: as it stands in what explains them."""
+        told = (line.removeprefix("Price ") for line in self.explained.splitlines() if line.startswith("Price "))
+        return next(told, str(self.guarantee)).strip()
+
     def __len__(self) -> int:
         return len(self.answers)
 
@@ -69,12 +75,13 @@ class BatchAnswer:
 
     def explain(self) -> Explanation:
         """What was released for all questions, at which price, and what the numbers mean."""
-        paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.guarantee}"
+        paid = "stored before, nothing was charged now" if self.is_replay else f"charged {self.price}"
         return Explanation(f"{self.explained}\nReceipt    {self.receipt.name}: {paid}")
 
     def __str__(self) -> str:
         told = [f"{wrapped(' '.join(answer.sql.split()))}\n{answer}" for answer in self.answers]
-        return "\n\n".join(told)
+        paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price} for all of them"
+        return "\n\n".join([*told, wrapped(paid)])
 
     def __repr__(self) -> str:
         return str(self)

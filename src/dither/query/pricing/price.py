@@ -21,6 +21,7 @@ from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.definitions import approx
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
+from dither.privacy.text import four_digits_proved
 from dither.query.counters.counter_sets import CounterPlan, CounterSet
 from dither.query.plan.question import Question
 from dither.query.pricing.ask import ErrorsLike
@@ -55,7 +56,9 @@ def text(released: Sequence[Priced], budget: Filter, asked: NumberLike | None) -
             return str(wanted)
     if delta == 0 or promise.charge().epsilon is not None:
         return str(promise)
-    return str(approx(epsilon(released, delta), delta, unit=promise.unit))
+    found = epsilon(released, delta)
+    short = four_digits_proved(found, lambda told: keeps(promise, approx(told, delta, unit=promise.unit)))
+    return str(approx(found if short == "∞" else short, delta, unit=promise.unit))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
-from dither.errors import GuaranteeError, NumberError, QuestionError, UnitError
+from dither.errors import GuaranteeError, NumberError, QuestionError, UnitError, stated
 from dither.numeric.number import Number, NumberLike, exact, rational
 from dither.numeric.search import halve
 from dither.privacy import calibrate
@@ -150,10 +150,9 @@ def _read_spend(
     lost: Fraction,
     noise: NoiseKind | None,
 ) -> Spend:
-    given = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee}
-    stated = {name: value for name, value in given.items() if value is not None}
-    if len(stated) != 1:
-        raise NumberError("price", stated or None, "a price is stated in exactly one way", HOWS)
+    if sum(way is not None for way in (epsilon, rho, guarantee)) != 1:
+        came = stated(epsilon=epsilon, rho=rho, guarantee=guarantee)
+        raise NumberError("price", came, "a price is stated in exactly one way", HOWS)
     if guarantee is not None:
         return _from_guarantee(budget, guarantee, lost, noise)
     if rho is not None:
