@@ -73,7 +73,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.selfDestruct.enabled": "false",
 }
 FORBIDDEN = (
-    *("spark.sql.legacy.", "spark.sql.extensions"),
+    *("spark.sql.legacy.", "spark.sql.extensions", "spark.sql.catalog.spark_catalog"),
     *("spark.sql.optimizer.excludedRules", "spark.sql.adaptive.optimizer.excludedRules"),
 )
 INSTEAD = "a session that was started without it"
@@ -184,5 +184,5 @@ def check_settings(session: Any) -> None:
             raise DataError("spark", setting, why, "a session whose settings can be set")
     for setting, value in stated.items():
         if setting.startswith(FORBIDDEN) and value:
-            why = f"{setting} changes what SQL means, or who plans it, and was tried in no test"
+            why = f"{setting} changes what SQL means, or who plans it or looks tables up, and was tried in no test"
             raise DataError("spark", f"{setting}={value}", why, INSTEAD)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 PREFIX, PARQUET = "spark:", "spark:parquet:"
 SHARED = "spark.sql.globalTempDatabase"
+OWN_CATALOGUE = "spark_catalog"
 EXAMPLE = '"spark:clinic.visits", "spark:spark_catalog.clinic.visits" or "spark:parquet:/data/visits"'
 STORED = {
     "boolean": Type.BOOLEAN,
@@ -247,4 +248,7 @@ def spark_source(stated: str, where: str, given: SparkSessionLike | None) -> Spa
     if spelled != named or len(parts) not in (2, 3) or not named.isprintable():
         raise DataError(where, stated, "it is not the name of a table and its schema", EXAMPLE)
     names = [quoted.replace("``", "`") or plain for quoted, plain in parts]
-    return SparkTable(session, tuple(names if len(names) == 3 else ["spark_catalog", *names]))
+    if len(names) == 3 and names[0].lower() != OWN_CATALOGUE:
+        why = f"the catalogue {names[0]} is not Spark's own: the code of others would say which rows there are"
+        raise DataError(where, stated, why, f'"{PREFIX}{OWN_CATALOGUE}.clinic.visits", or its rows as Parquet files')
+    return SparkTable(session, (OWN_CATALOGUE, *names[-2:]))

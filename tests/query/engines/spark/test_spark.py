@@ -127,6 +127,7 @@ def test_long_lists_of_keys_and_keys_that_nobody_declared(session, tmp_path):
         ("spark:a.b.c.d", "name of a table and its schema"),
         ("spark:a.`b", "name of a table and its schema"),
         ("spark:", "name of a table and its schema"),
+        ("spark:unity.clinic.visits", "not Spark's own"),
         ("spark:parquet:data/visits", "no full path"),
         ("spark:parquet:/data/*.parquet", "as a pattern"),
         ("spark:parquet:/data/{a,b}", "as a pattern"),
@@ -142,7 +143,7 @@ def test_addresses_that_are_refused(stated, why):
 
 def test_addresses():
     assert spark_source("spark:a.b", "source", object()).names == ("spark_catalog", "a", "b")
-    assert spark_source("spark:c.`a.b`.`x``y`", "source", object()).called == "`c`.`a.b`.`x``y`"
+    assert spark_source("spark:Spark_Catalog.`a.b`.`x``y`", "source", object()).called == "`spark_catalog`.`a.b`.`x``y`"
     assert isinstance(spark_source("spark:parquet:s3a://bucket/visits", "source", object()), SparkParquet)
 
 
@@ -218,7 +219,8 @@ def test_sessions_with_other_settings_are_refused():
     for setting in SETTINGS:
         with pytest.raises(DataError, match=setting):
             own_session(Session(deaf=(setting,)))
-    for setting in ("spark__sql__legacy__sizeOfNull", "spark__sql__extensions", "spark__sql__optimizer__excludedRules"):
+    changed = ("legacy__sizeOfNull", "extensions", "optimizer__excludedRules", "catalog__spark_catalog")
+    for setting in (f"spark__sql__{name}" for name in changed):
         with pytest.raises(DataError, match="changes what SQL means"):
             own_session(Session(**{setting: "org.other.Code"}))
     for version in ("3.5.9", "4.9.0", "5.0.0", "4.3.0-host-1", "4.31.0"):
