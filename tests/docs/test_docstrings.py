@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import locale
 import random
 import time
@@ -91,7 +92,7 @@ def with_words(old: str, new: str) -> Any:
     def planted(number: int, *, unit: str = "person") -> int:
         return number
 
-    planted.__doc__ = (globals()["planted"].__doc__ or "").replace(old, new)
+    planted.__doc__ = inspect.cleandoc(globals()["planted"].__doc__ or "").replace(old, new)
     return planted
 
 
@@ -103,8 +104,8 @@ def test_what_is_missing_is_told(old, new, said):
 
 def test_an_example_that_prints_something_else_fails():
     assert failures("f", planted) == []
-    assert failures("f", with_words("        3\n", "        4\n"))
-    assert failures("f", with_words("        >>> from tests.docs.test_docstrings import planted\n", ""))  # cannot be pasted
+    assert failures("f", with_words("\n    3\n", "\n    4\n"))
+    assert failures("f", with_words("    >>> from tests.docs.test_docstrings import planted\n", ""))  # cannot be pasted
 
 
 class Base:

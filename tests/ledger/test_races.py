@@ -157,7 +157,7 @@ def test_64_callers_with_one_key_see_one_answer(location, tmp_path):
 
 def test_killed_at_any_moment(location, tmp_path, every):
     """Workers are killed, by themselves at the tender moments and by others at any; what is left is always in order."""
-    kills = 1000 if every else 200
+    kills = 1000 if every else 100
     log = str(tmp_path / "seen")
     rng = random.Random(7)
     with Ledger.create(location, budget=pure(1000), domain="clinic") as ledger:

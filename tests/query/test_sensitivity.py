@@ -24,7 +24,7 @@ def rows_of(rng: random.Random) -> list:
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=examples(20, 500), deadline=None)
+@settings(max_examples=examples(14, 500), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_one_person_moves_the_totals_by_no_more_than_is_claimed(way, unit, seed):
     rng = random.Random(seed)
@@ -70,7 +70,7 @@ def test_a_level_at_the_claim_of_its_parts_is_found(monkeypatch):
 
 @pytest.mark.parametrize("sets", [False, True])
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=examples(20, 500), deadline=None)
+@settings(max_examples=examples(14, 500), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_where_each_row_is_a_person(unit, sets, seed):
     rng = random.Random(seed)

@@ -77,7 +77,7 @@ def test_numpy_dates_are_told_by_their_unit_and_never_become_numbers():
     assert plain_key(np.datetime64("NaT")) is None
     assert plain_key(np.array(np.datetime64("2020-01-02"))) == NEW_YEAR
     refused = [np.datetime64("2020-01-01", unit) for unit in ("h", "m", "s", "ms", "us", "ns")]
-    refused += [np.timedelta64(5, unit) for unit in ("D", "s", "ns", "M")] + [np.timedelta64(5), np.timedelta64("NaT")]
+    refused += [np.timedelta64(5, unit) for unit in ("D", "s", "ns", "M")] + [np.timedelta64(5, "D"), np.timedelta64("NaT")]
     refused += [np.datetime64("NaT", "ns"), np.void(b"ab"), np.longdouble(1), np.array(np.datetime64("2020-01-01", "ns"))]
     for bad in [*refused, *[("a", one) for one in refused]]:
         assert plain_key(bad) is None
@@ -140,7 +140,7 @@ KEYLESS = [
     Fraction(1, 2),
     object(),
 ]
-KEYLESS += [Rude(), datetime(2020, 1, 1), np.longdouble(1), np.datetime64("2020-01-01", "ns"), np.timedelta64(5), ("a", [1])]
+KEYLESS += [Rude(), datetime(2020, 1, 1), np.longdouble(1), np.datetime64("2020-01-01", "ns"), np.timedelta64(5, "D"), ("a", [1])]
 NOBODY = [[1], {1}, {"a": 1}, np.array([1, 2]), ("a", [1]), np.longdouble(1), np.datetime64("2020-01-01", "ns"), Rude()]
 
 

@@ -261,7 +261,7 @@ def test_a_key_that_is_not_shown_is_told_nowhere(tmp_path):
 
 
 def test_counts_of_people_come_with_the_keys_at_the_whole_price(tmp_path):
-    data = shop(tmp_path, crowd({"bread": 400, "milk": 500, "rare": 20}))
+    data = shop(tmp_path, crowd({"bread": 400, "milk": 500, "rare": 1}))
     quote, two = data.quote(PEOPLE, epsilon=1), data.quote(BY_PRODUCT, epsilon=1)
     assert isinstance(quote.offer.others[0], ShownKeyCounts)
     assert quote.offer.choice.rule.rho == 2 * two.offer.choice.rule.rho

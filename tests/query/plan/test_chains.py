@@ -83,7 +83,7 @@ def question(relation, rng):
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=examples(80, 4000), deadline=None)
+@settings(max_examples=examples(50, 4000), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_one_person_moves_no_more_than_is_claimed(unit, seed):
     rng = random.Random(seed)
@@ -107,7 +107,7 @@ def ask_at_random(seed, unit):
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
-@settings(max_examples=examples(60, 4000), deadline=None)
+@settings(max_examples=examples(40, 4000), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_refused_or_one_person_moves_no_more_than_is_claimed(unit, seed):
     ask_at_random(seed, unit)
