@@ -140,7 +140,14 @@ KEYLESS = [
     Fraction(1, 2),
     object(),
 ]
-KEYLESS += [Rude(), datetime(2020, 1, 1), np.longdouble(1), np.datetime64("2020-01-01", "ns"), np.timedelta64(5, "D"), ("a", [1])]
+KEYLESS += [
+    Rude(),
+    datetime(2020, 1, 1),
+    np.longdouble(1),
+    np.datetime64("2020-01-01", "ns"),
+    np.timedelta64(5, "D"),
+    ("a", [1]),
+]
 NOBODY = [[1], {1}, {"a": 1}, np.array([1, 2]), ("a", [1]), np.longdouble(1), np.datetime64("2020-01-01", "ns"), Rude()]
 
 
