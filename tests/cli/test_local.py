@@ -32,6 +32,14 @@ def test_randomize_and_estimate(folder, survey):
     shown = dither("local", "estimate", "reports.parquet")
     assert "█" in shown
     assert "from 1000 reports" in shown
+    lines = shown.strip().splitlines()
+    assert lines[0].split() == ["value", "frequency", "raw", "low", "to", "high"]
+    rows = json.loads(dither("local", "estimate", "reports.parquet", "--json"))["values"]
+    told = {line.split()[0]: line.split()[2] for line in lines[2:5]}
+    assert told == {row["value"]: f"{row['raw']:.4f}" for row in rows}
+    once = dither("local", "estimate", "reports.parquet", "--method", "raw")
+    assert once.strip().splitlines()[0].split() == ["value", "frequency", "low", "to", "high"]
+    assert max(map(len, lines[:5])) <= 80
     assert "around the raw estimate; frequencies by 'simplex', which may lie outside" in " ".join(shown.split())
     Path("reports-2.parquet").write_bytes(Path("reports.parquet").read_bytes())
     facts = json.loads(dither("local", "estimate", "reports*.parquet", "--json", "--confidence", "0.9999999"))

@@ -30,7 +30,7 @@ Values = Annotated[str | None, typer.Option(help="The values that an answer can 
 ValuesFrom = Annotated[Path | None, typer.Option(help="Instead of --values: a text file, one value a line.")]
 Count = Annotated[int | None, typer.Option(help="Instead of --values: answers are the numbers 0 to COUNT - 1.")]
 Epsilon = Annotated[str, typer.Option(help="What one answer may give away, exactly: 1, 1/2, or ln(3).")]
-BAR = 40
+BAR, RAW = 30, 9  # columns of a bar, and how many more it has where there is no column of raw estimates
 SURVEYS = (
     "direct, unary, hashing, hadamard or subset; for numbers duchi, piecewise, hybrid or 'noisy number'; "
     "'best' takes the best for so many values and people."
@@ -195,15 +195,18 @@ def _bar(what: str) -> Iterator[Progress]:
 def _drawn(found: Estimate, top: int) -> str:
     order = sorted(range(len(found.domain)), key=lambda at: -found.frequency[at])[: max(1, top)]
     most = max(float(found.high[at]) for at in order) or 1.0
-    rows = []
+    raw = found.method != "raw"  # else it is one and the same number
+    bar = BAR if raw else BAR + RAW
+    rows = [["value", "frequency", *["raw"] * raw, "", "low to high"]]
     for at in order:
-        bar = "█" * round(BAR * float(found.frequency[at]) / most)
+        drawn = "█" * round(bar * max(0.0, float(found.frequency[at])) / most)
         interval = f"{low_end(found.low[at], 4)} to {high_end(found.high[at], 4)}"
-        rows.append([str(found.domain[at]), f"{found.frequency[at]:7.4f}", f"{bar:{BAR}}", interval])
-    lines = fitted_table(rows, left=(0, 2, 3))
+        shares = [f"{found.frequency[at]:.4f}", *[f"{found.raw[at]:.4f}"] * raw]
+        rows.append([str(found.domain[at]), *shares, f"{drawn:{bar}}", interval])
+    lines = fitted_table(rows, left=(0, 2 + raw, 3 + raw), rule=1)
     if len(found.domain) > len(order):
         lines.append(f"... and {len(found.domain) - len(order)} more")
-    lines.append(wrapped(f"from {found.people} reports; {found.statement('interval')}"))
+    lines.append(wrapped(f"from {found.people} reports; {found.statement('low to high')}"))
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from dither.local.collect.reports import Reports
 from dither.local.collect.tally import Tally
 from dither.local.surveys.hybrid import Hybrid
 from dither.local.surveys.noisy_number import NoisyNumber
-from dither.local.surveys.number_survey import NumberSurvey
+from dither.local.surveys.number_survey import MeanEstimate, NumberSurvey
 from dither.local.surveys.piecewise_and_duchi import Duchi, Piecewise
 from dither.noise.bernoulli import Bernoulli
 from dither.numeric.balls import precision
@@ -143,6 +143,19 @@ def test_estimates(kind):
     outside = survey.estimate(survey.randomize([10**9] * 20_000), confidence="0.999999")
     assert outside.low <= 150 <= outside.high
     assert survey.estimate(survey.randomize([1])).high <= 150
+    assert "beyond the bounds" not in str(found)
+
+
+def test_a_mean_beyond_its_interval_is_explained():
+    """The mean is unbiased, and stays where noise took it; the interval ends at the bounds, and the text says both."""
+    told = str(MeanEstimate(mean=103.5, deviation=4.0, low=96.0, high=100.0, people=12, confidence=0.95))
+    assert told.startswith("103.5 ± 4 (noise took it beyond the bounds; the interval is cut to them), 96 to 100 with 95%")
+    survey = Duchi(0, 100, epsilon=1)
+    reports = survey.randomize([100] * 50)
+    reports = type(reports)(reports.record, np.full_like(reports.payload, survey.scores.argmax()))
+    found = survey.estimate(reports)
+    assert found.mean > found.high == 100
+    assert "noise took it beyond the bounds" in str(found)
 
 
 @pytest.mark.parametrize("survey", [Duchi(0, 1, epsilon=1), Hybrid(0, 1, epsilon=3), NoisyNumber(0, 1, epsilon=8)], ids=repr)

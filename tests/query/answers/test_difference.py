@@ -204,6 +204,7 @@ def test_rows_are_matched_by_their_keys():
     assert apart.rows() == []
     assert "no groups in both" in apart.svg()
     assert str(apart)
+    assert "<tbody></tbody>" in apart._repr_html_()
     swapped = table({"b": ("text", ["x"]), "a": ("text", ["y"])}, {"n": ("whole", ROWS[:1])})
     turned = table({"a": ("text", ["y"]), "b": ("text", ["x"])}, {"n": ("whole", ROWS[1:2])}, **OTHER)
     assert [row["difference"] for row in difference(swapped, turned).rows()] == [-4]  # keys by name, not by place
@@ -297,6 +298,15 @@ def test_the_chart_has_two_shapes_a_group_with_whiskers():
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
+SHOWN = ["a", "b", "a - b", "low", "high"]
+
+
+def test_hostile_keys_are_escaped_in_a_notebook():
+    found = difference(by(["<b>a</b>"], ROWS[:1]), by(["<b>a</b>"], ROWS[:1], **OTHER))
+    assert "<b>" not in found._repr_html_()
+    assert "&lt;b&gt;a&lt;/b&gt;" in found._repr_html_()
+
+
 def test_answers_are_compared(tmp_path):
     data = clinic(tmp_path)
     sql = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
@@ -309,6 +319,11 @@ def test_answers_are_compared(tmp_path):
     lines = str(found).splitlines()
     assert lines[0].split() == ["ward", "column", "a", "b", "a", "-", "b", "low", "high"]
     assert len(lines) > 8
+    page = ElementTree.fromstring(f"<div>{found._repr_html_()}</div>".replace("<br>", "<br/>"))
+    assert ["".join(cell.itertext()) for cell in page.findall("table/thead/tr/th")] == ["ward", "column", *SHOWN]
+    cells = [["".join(cell.itertext()) for cell in row] for row in page.findall("table/tbody/tr")]
+    assert [" ".join(row).split() for row in cells] == [line.split() for line in lines[2 : 2 + len(cells)]]
+    assert found.words.splitlines()[0] in "".join(page.find("p").itertext())
     again = data.quote(sql, epsilon=5).release()
     assert again.is_replay
     assert first.difference(again).words == SAME

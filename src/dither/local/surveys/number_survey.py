@@ -68,8 +68,10 @@ class MeanEstimate:
     confidence: float
 
     def __str__(self) -> str:
+        inside = self.low <= self.mean <= self.high
+        beyond = "" if inside else " (noise took it beyond the bounds; the interval is cut to them)"
         return (
-            f"{self.mean:.6g} ± {self.deviation:.3g}, {self.low:.6g} to {self.high:.6g} with {self.confidence:.0%} "
+            f"{self.mean:.6g} ± {self.deviation:.3g}{beyond}, {self.low:.6g} to {self.high:.6g} with {self.confidence:.0%} "
             f"probability, from {self.people} reports"
         )
 

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from html import escape
 from typing import Any, Protocol, TypedDict
 
 from dither.errors import DataError
@@ -106,6 +107,27 @@ class Difference:
         return str(self)
 
     def __str__(self) -> str:
+        rows, keys = self._texts()
+        lines = fitted_table(rows, left=range(keys), rule=1, keys=keys)
+        return "\n".join([*lines, *self._more(), wrapped(self.words)])
+
+    def _repr_html_(self) -> str:
+        (head, *body), keys = self._texts()
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            sides = ["left" if at < keys else "right" for at in range(len(cells))]
+            texts = zip(sides, map(escape, cells), strict=True)
+            return "<tr>" + "".join(f'<{tag} align="{side}">{text}</{tag}>' for side, text in texts) + "</tr>"
+
+        table = f"<thead>{line('th', head)}</thead><tbody>{''.join(line('td', row) for row in body)}</tbody>"
+        below = "<br>".join(map(escape, [*self._more(), *self.words.splitlines()]))
+        return f"<table>{table}</table><p>{below}</p>"
+
+    def _more(self) -> list[str]:
+        return [f"... and {len(self._rows) - MOST_ROWS:,} rows more"] if len(self._rows) > MOST_ROWS else []
+
+    def _texts(self) -> tuple[list[list[str]], int]:
+        """The head and the first rows as texts, and how many of the columns are keys."""
         several = ["column"] if len(self.columns) > 1 else []
         head = [*map(number, self.keys), *several, "a", "b", "a - b", "low", "high"]
         shown = self._rows[:MOST_ROWS]
@@ -121,10 +143,7 @@ class Difference:
             ]
             for row in shown
         ]
-        more = [f"... and {len(self._rows) - MOST_ROWS:,} rows more"] if len(self._rows) > MOST_ROWS else []
-        keys = len(self.keys) + len(several)
-        lines = fitted_table([head, *cells], left=range(keys), rule=1, keys=keys)
-        return "\n".join([*lines, *more, wrapped(self.words)])
+        return [head, *cells], len(self.keys) + len(several)
 
 
 def difference(first: Compared, second: Compared) -> Difference:
