@@ -141,7 +141,7 @@ def ways() -> Iterator[str]:
     """A row for each way in which a person is bounded."""
     for module in pkgutil.iter_modules(statistics.__path__, f"{statistics.__name__}."):
         importlib.import_module(module.name)
-    yield from ("| way | | DuckDB | PostgreSQL | Spark |", "|---|---|---|---|---|")
+    yield from ("| way | what it does | DuckDB | PostgreSQL | Spark |", "|---|---|---|---|---|")
     questions = [read_question(sql, tables_policy()) for sql in QUESTIONS]
     compared = {*WAYS, *(bounding.way for question in questions for _, _, bounding in counted(question))}
     for kind in sorted(leaves(Bounding), key=lambda one: one.way):

@@ -26,7 +26,7 @@ def verdicts(name: str) -> str:
     module = SETS[name]
     known = recorded(module.RECORD)
     rows = [_row(one, known[one.name]) for one in read_questions(module.QUERIES)]
-    return "\n".join([f"{tally(known.values())}.", "", "| query | asks | verdict | |", "|---|---|---|---|", *rows])
+    return "\n".join([f"{tally(known.values())}.", "", "| query | asks | verdict | why |", "|---|---|---|---|", *rows])
 
 
 def written(page: str) -> str:

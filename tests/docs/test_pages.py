@@ -202,6 +202,13 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_column_of_a_table_has_a_name():
+    """Readers of a screen hear the name of a column before its cells."""
+    for page in [*PAGES, *ROOT.glob("*.md")]:
+        for head in re.findall(r"^(\|.*\|)\n\|[ :]*--", page.read_text(), re.MULTILINE):
+            assert all(name.strip() for name in head[1:-1].split("|")), f"{page.name}: {head}"
+
+
 def test_every_page_of_docs_is_linked_from_the_index():
     index = (ROOT / "docs" / "index.md").read_text()
     for page in (ROOT / "docs").rglob("*.md"):
