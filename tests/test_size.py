@@ -29,6 +29,7 @@ ANYTHING = {
         cli/flags.py _shown came
         errors.py show value
         errors.py DitherError.__init__ came
+        errors.py stated given
     """,
     "it is asked what it is, and the answer is yes, no or a refusal": """
         channels/labels.py check_hashable label
