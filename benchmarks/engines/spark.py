@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pyarrow.parquet
+
 import dither
 from benchmarks.engines.sides import Side
 from dither.query.engines.engine import Engine, Run
 from dither.query.engines.spark.run import SparkEngine
 
-MEMORY = "6g"
+MEMORY, A_PART = "6g", 1_000_000  # rows of a part, where they are sent between machines
 
 
 class SparkSide(Side):
@@ -29,7 +31,8 @@ class SparkSide(Side):
         self._path = path
         settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.memory": MEMORY}
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-        settings |= {"spark.sql.shuffle.partitions": "4", "spark.sql.warehouse.dir": str(folder / "warehouse")}
+        parts = max(4, pyarrow.parquet.ParquetFile(path).metadata.num_rows // A_PART)  # of few rows, many parts cost more
+        settings |= {"spark.sql.shuffle.partitions": str(parts), "spark.sql.warehouse.dir": str(folder / "warehouse")}
         builder = SparkSession.builder.master("local[2]")
         for setting, value in settings.items():
             builder = builder.config(setting, value)
