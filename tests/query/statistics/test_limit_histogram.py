@@ -26,6 +26,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.limit_histogram import BETA, LimitHistogram, ladder
+from dither.query.statistics.people_beyond import fewest_rows
 from dither.query.statistics.people_by_size import PeopleByGroups, PeopleByRows, PeopleBySums, PeopleByValues
 from dither.query.statistics.people_sums import sum_of_counts
 from dither.testing import seeded
@@ -231,7 +232,7 @@ def test_noise_alone_makes_no_limit_higher(price):
             assert one.place(one.noisy([[0] * len(one.limits)])) == 0
 
 
-def test_people_beyond_are_told_with_a_bar_and_an_estimate_of_their_rows():
+def test_people_beyond_are_told_with_a_bar_and_the_fewest_of_their_rows():
     one = histogram(ladder(64), epsilon=Fraction(1))
     counts = [0] * len(one.limits)
     counts[2] = 1000  # beyond 3, up to 4
@@ -240,7 +241,11 @@ def test_people_beyond_are_told_with_a_bar_and_an_estimate_of_their_rows():
     assert one.limits[one.place(counts)] == 4
     assert found.people == 10
     assert found.low <= 10 <= found.high
-    assert found.rows is not None
+    assert found.rows == 0  # ten people are no more than noise
+    counts[3:6] = 0, 1000, 2000  # of at least 7 and 9 rows, of which 4 count
+    assert one.limits[3:6] == (4, 6, 8)
+    rows = fewest_rows(one.mechanism, counts, one.limits, 3, 0.05)
+    assert 0.9 * (1000 * 3 + 2000 * 5) < rows < 1000 * 3 + 2000 * 5
     top = one.beyond([10**6] * len(one.limits))
     assert top.people == 10**6
     assert one.beyond([-5] * len(one.limits)).people == 0

@@ -134,6 +134,7 @@ def test_statements_hold_on_heavy_tailed_data(tmp_path, budget, hard):
     bounded = {"n": "at least", "s": "at least", "a": "of counted rows", "p": "at least"}
     assert said == (dict.fromkeys(truth, "truth") if hard else bounded)
     inside, below, beyond, real = Counter(), Counter(), 0, sum(rows > 4 for rows in counts)
+    fewest, left_out = [], sum(max(0, rows - 4) for rows in counts)
     before = all_counts(quote)
     with seeded(1):
         for _ in range(RUNS):
@@ -145,6 +146,7 @@ def test_statements_hold_on_heavy_tailed_data(tmp_path, budget, hard):
             if not hard:
                 people = before[-1][0].beyond(stored[id(before[-1][0])])
                 beyond += people.low <= real <= people.high
+                fewest.append(people.rows)
     if hard:
         assert all(count >= 0.93 * 5 * RUNS for count in inside.values()), inside
         assert not any(isinstance(one, PeopleBeyond) for one, _ in before)
@@ -153,6 +155,8 @@ def test_statements_hold_on_heavy_tailed_data(tmp_path, budget, hard):
         assert inside["n"] < 0.1 * 5 * RUNS  # a bar of what was counted does not hold the truth, and does not say so
         if before[0][0].bounding.way == "weights":  # by rows; under clip, by the length of a person's vector
             assert beyond >= 0.93 * RUNS
+            assert sum(rows <= left_out for rows in fewest) >= 0.93 * RUNS
+            assert sorted(fewest)[RUNS // 2] > left_out / 20  # it tells something, of few people at a tenth of the price
 
 
 def test_columns_of_one_answer_divide(tmp_path):

@@ -138,8 +138,8 @@ def _meaning(one: Statement, offer: Offer) -> str:
 def beyond_words(beyond: Beyond) -> str:
     """How many people have more than is counted of them."""
     rows = "how many rows of theirs are left out is not known"
-    if beyond.rows is not None:
-        rows = f"perhaps {number(beyond.rows)} rows of theirs are left out (an estimate)"
+    if beyond.rows:
+        rows = f"at least {number(beyond.rows)} rows of theirs are left out"
     people = f"{number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
     return f"people beyond the limits: {people}; {rows}"
 

@@ -28,7 +28,7 @@ from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import rounded
-from dither.query.statistics.people_beyond import Beyond
+from dither.query.statistics.people_beyond import Beyond, fewest_rows
 from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleBySums, PeopleByValues, PeopleHistogram
 from dither.query.statistics.people_sums import sum_of_counts
 
@@ -98,28 +98,15 @@ class LimitHistogram(PeopleHistogram):
         return min(highest, len(self.limits) - 1)
 
     def beyond(self, released: Sequence[int]) -> Beyond:
-        """How many people are beyond the limit that was found; where it is one of rows, an estimate of theirs left out."""
+        """How many people are beyond the limit that was found; where it is one of rows, the fewest left out."""
         place = self.place(released)
         above = released[place:]
         half = sum_of_counts(self.mechanism, len(above), float(1 - self.confidence))
         people = sum(above)
         rows = None
         if isinstance(self.bounding, PeopleByRows) and not self.bounding.squared:
-            rows = self._rows_left_out(released, place)
+            rows = fewest_rows(self.mechanism, released, self.limits, place, float(1 - self.confidence))
         return Beyond(max(0, people), max(0, people - half), max(0, people + half), rows)
-
-    def _rows_left_out(self, released: Sequence[int], place: int) -> int:
-        """An estimate: of people beyond a limit, each has what lies between it and the next; as far as they are more than
-        noise is, in two of three cases beyond all limits: few people beyond a high one would be very many rows."""
-        tails = [*accumulate(reversed(released))][::-1]
-        ends = [*self.limits, 2 * self.limits[-1]]
-        rows, people = 0, tails[place]
-        for at in range(place, len(tails)):
-            people = min(people, tails[at])
-            if people <= sum_of_counts(self.mechanism, len(tails) - at, 1 / (3 * len(tails))):
-                break
-            rows += people * (ends[at + 1] - ends[at])
-        return rows
 
     def spelled(self) -> dict[str, object]:
         """What is found, the ladder and the noise."""

@@ -7,8 +7,11 @@ length of the vector of rows in each group, so that there the kind is by sum n_g
 
 That a person moves one count, or two, is the theorem of `statistics/people_by_size.py`.
 
-The number of people beyond is the sum of the counts. What is left out is an *estimate* and not a bound: rows of people of a
-kind are taken as 8/5 of its lower end, as those of heavy tails are about, in kinds whose count is far above the noise.
+The number of people beyond is the sum of the counts. Of the rows that are left out, the fewest are told. Proof. A person
+with n rows, of which m count, leaves out n - m, that is one for each j >= m with n > j. On a ladder m = e_0 < e_1 < ... at
+least 1 of these is due to n > e_0, and at least e_k - e_(k-1) to n > e_k. So all people leave out at least
+T_0 + sum_k T_k (e_k - e_(k-1)), where T_k have more than e_k rows; and each T_k is at least its noisy count less its half
+bar, for all k together with the probability that is said, as their misses add up to no more than the rest.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
+from dither.mechanisms.additive.gaussian import Gaussian
+from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
 from dither.query.plan.question import Question
@@ -36,12 +41,31 @@ SHARE = {True: Fraction(1, 10), False: Fraction(1, 20)}  # of an epsilon, or of 
 
 
 class Beyond(NamedTuple):
-    """People beyond the limits: how many, between which, and an estimate of the rows that are left out."""
+    """People beyond the limits: how many, between which, and the fewest rows that they leave out."""
 
     people: int
     low: int
     high: int
     rows: int | None  # None where people are sorted by the length of their vectors, which tells little of rows
+
+
+def fewest_rows(
+    mechanism: Geometric | Gaussian, released: Sequence[int], edges: Sequence[int], place: int, alpha: float
+) -> int:
+    """How many rows people beyond an edge leave out at least, but for a probability of alpha.
+
+    Args:
+        mechanism: of the noise of each count.
+        released: noisy counts of people, `released[k]` of those above `edges[k]` and not above the next.
+        edges: of the kinds, in rows of a person.
+        place: of the edge up to which rows count.
+        alpha: the probability that it is too many, whichever edge was chosen.
+    """
+    found, each = 0, 2 * alpha / len(released)  # noise is as likely below zero as above, and only above it is it too many
+    for at in range(place, len(released)):
+        people = sum(released[at:]) - sum_of_counts(mechanism, len(released) - at, each)
+        found += max(0, people) * (1 if at == place else edges[at] - edges[at - 1])
+    return found
 
 
 @dataclass(frozen=True)
@@ -75,15 +99,12 @@ class PeopleBeyond(PeopleHistogram):
         return [found.people], [found.low], [found.high]
 
     def beyond(self, released: list[int]) -> Beyond:
-        """How many people there are beyond the limits, and about how many rows of theirs are left out."""
+        """How many people there are beyond the limits, and how many rows of theirs are left out at least."""
         half = int(self.error(0, self.confidence))
         people = sum(released)
-        level = 1 - (1 - self.confidence) / KINDS
-        clear = sum_of_counts(self.mechanism, 1, float(1 - level))
         assert isinstance(self.bounding, PeopleByRows)
-        more = [self.most * (Fraction(8, 5) * RATIO**place - 1) for place in range(KINDS)]
-        rows = sum(int(count * rows) for count, rows in zip(released, more, strict=True) if count > 2 * clear)
-        known = None if self.bounding.squared else rows
+        edges, alpha = self.bounding.edges, float(1 - self.confidence)
+        known = None if self.bounding.squared else fewest_rows(self.mechanism, released, edges, 0, alpha)
         return Beyond(max(0, people), max(0, people - half), max(0, people + half), known)
 
     def error(self, place: int, confidence: Fraction) -> float:
