@@ -127,9 +127,11 @@ def fitted_table(
 
 
 def _key_room(widths: Sequence[int], keys: int, together: Sequence[int], wide: int) -> int:
-    """How much of a line keys take: what all others leave, half, or what the widest group leaves; 0 if it is too little."""
+    """How much of a line keys take: what all others leave, what the widest group leaves of a half, or half of it, where that
+    parts a group; 0 if it is too little."""
     groups = [_width_of([widths[at] for at in group]) for group in _groups(widths, keys, together, wide)]
-    for room in (wide - _width_of(widths[keys:]) - 2, wide // 2, wide - max(groups, default=0) - 2):
+    beside = wide - max(groups, default=0) - 2
+    for room in (wide - _width_of(widths[keys:]) - 2, min(wide // 2, beside), beside, wide // 2):
         rooms = part_widths(widths[:keys], room - 2 * (keys - 1))
         if keys and all(least >= min(width, LEAST_KEY) for least, width in zip(rooms, widths[:keys], strict=True)):
             return _width_of([int(one) for one in rooms])

@@ -60,6 +60,12 @@ def test_where_names_differ_can_be_seen():
     assert shortened("short", 200, 12) == "short"
 
 
+def test_each_of_several_that_differ_in_the_middle_shows_where():
+    names = [f"a rather long name of region {number} in the north of the country" for number in range(3)]
+    for number, label in enumerate(distinct_labels(names, 20, len)):
+        assert str(number) in label, label
+
+
 def test_a_label_that_shows_the_end_of_a_name_has_no_ellipsis_after_it():
     """Where names differ near their ends, the room behind the difference goes to what stands before it."""
     names = [f"{'department ' * 9}{number:03} of the north" for number in range(3)]

@@ -4,7 +4,7 @@ Theorem. `distinct_labels` gives two names that differ two labels that differ, e
 eight letters.
 
 Proof. A name that fits is its own label. Any other gets the first of its candidates that no label before it has: its two
-ends, then what stands where it differs from others, then its beginning with a number, which is another for each try. The
+ends, if they are those of no other, then what stands where it differs from others, then its beginning with a number, which is another for each try. The
 labels of names that fit are taken first. So each label is new when it is given.
 
 `joined_labels` is for names of several parts, such as the keys of a group: each part of a long name is cut by itself, so
@@ -115,8 +115,10 @@ def _candidates(name: str, others: Sequence[str], width: float, size: Size) -> I
     most = keep
     while most + 1 < len(name) and _fits(_ends(name, most + 1), width, size):
         most += 1
-    yield _ends(name, most)
+    ends = _ends(name, most)
     alike = [other for other in others if other != name and other[: most - most // 2] == name[: most - most // 2]]
+    if not any(_ends(other, most) == ends for other in alike):  # else nobody would see which of them it is
+        yield ends
     head = max(1, keep // 3)
     middle = keep - head - 1
     for start in sorted({min(_same(name, other), len(name) - middle) for other in alike}):
