@@ -19,8 +19,9 @@ from dither.query.answers.answer import Answer
 from dither.query.dataset import open as open_policy
 from dither.query.owner.create_ledger import create_ledger
 
-VISITS, PATIENTS = 30_000, 9_000
+VISITS, PATIENTS, CAME = 30_000, 9_000, 8_676  # patients that there are, and those of them who came at all
 MOST_VISITS = 6  # of one patient, as the policy says
+SIZE = 3_000  # values of most wards, about
 WARDS = ["cardiology", "maternity", "oncology", "paediatrics", "surgery"]
 
 POLICY = """\
@@ -140,15 +141,16 @@ def show(epsilon: str, keep: Path | None = None) -> None:
 def _show(epsilon: str, folder: Path, keep: Path | None) -> None:
     console = Console(highlight=False)
     save(folder)
-    console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {PATIENTS:,} patients, and a policy:")
+    console.print(f"[bold]A made-up clinic:[/] {VISITS:,} visits of {CAME:,} patients, and a policy:")
     console.print(f"what is protected, and how much may ever be spent. Each question costs ε = {epsilon}.\n")
     clinic = open_policy(folder / "policy.toml")
     answers = []
     for words, sql in QUESTIONS:
-        quote = clinic.quote(sql, epsilon=epsilon, size=5000)
+        quote = clinic.quote(sql, epsilon=epsilon, size=SIZE)
         console.print(Panel(f"{words}\n[dim]{sql}[/]", expand=False))
+        console.print(f"  before paying, with 95% probability, where a group has {SIZE:,} values:")
         for name, error in quote.errors.items():
-            console.print(f"  before paying: {name} will be off by about {error:,.3g} at most, with 95% probability")
+            console.print(f"    {name} will be off by about {error:,.3g} at most")
         answers.append(quote.release())
         console.print(f"\n{answers[-1]}\n", markup=False)
     console.print(_bars(answers[0]), markup=False)

@@ -90,6 +90,7 @@ def test_from_a_hospital_file_to_a_policy_that_fits():
     )
     assert "Müller" not in draft
     assert run("policy", "init", "visits.csv", "--read-data", "--out", "policy.toml")[0] == 0
+    assert Path("policy.toml").stat().st_mode & 0o077 == 0  # it says what was seen in the data
     code, told = run("policy", "check", "policy.toml")
     assert code == 1
     lines = Path("policy.toml").read_text(encoding="utf-8").splitlines()

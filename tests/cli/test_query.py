@@ -377,6 +377,8 @@ def test_demo(tmp_path):
     shown = dither("demo", "--save", tmp_path / "clinic", "--epsilon", "0.4")
     for part in ("cardiology", "before paying", "budget", "What to try next", "█", "●"):
         assert part in shown
+    visits = pyarrow.parquet.read_table(tmp_path / "clinic" / "visits.parquet")
+    assert f"{len(visits):,} visits of {len(set(visits['patient_id'].to_pylist())):,} patients" in shown
     assert {file.name for file in (tmp_path / "clinic").iterdir()} >= {
         "visits.parquet",
         "policy.toml",

@@ -162,7 +162,7 @@ def check_in_a_browser(site: Path) -> None:
     """Nothing comes from elsewhere, nothing scrolls sideways, light and dark can be read; and a fault is seen."""
     others = sorted(str(page.relative_to(site)) for page in site.rglob("*.html") if page.name != "404.html")
     pages = list(dict.fromkeys([*FEW, *others]))[: examples(len(FEW), len(others))]
-    assert browser_faults(site, tuple(pages)) == []
+    assert "\n".join(browser_faults(site, tuple(pages))) == ""
     planted = (site / "index.html").read_text(encoding="utf-8")
     planted = planted.replace("</article>", '<img src="picture.png"><p style="width: 600px">wide</p></article>', 1)
     (site / "planted.html").write_text(planted, encoding="utf-8")

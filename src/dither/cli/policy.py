@@ -77,7 +77,7 @@ def init(
             typer.echo(f"caution: {caution}", err=True)
         return
     make = draft_from_rows if read_data else draft
-    _write(make(Path(file), Path.cwd() if out is None else out.parent, table), out)
+    _write(make(Path(file), Path.cwd() if out is None else out.parent, table), out, private=read_data)
 
 
 @policy.command()
@@ -128,12 +128,14 @@ def diff(
         raise typer.Exit(1)
 
 
-def _write(text: str, out: Path | None) -> None:
+def _write(text: str, out: Path | None, *, private: bool = False) -> None:
+    """To a file, or to the terminal. A private one, which says what was seen in the data, is the owner's alone."""
     if out is None:
         typer.echo(text, nl=False)
         return
     if out.exists():
         raise ConflictError("--out", str(out), "there is a file already", "another name")
+    out.touch(mode=0o600 if private else 0o666, exist_ok=False)
     out.write_text(text, encoding="utf-8")
     typer.echo(f"wrote {out}: decide what it marks, then run dither policy check {out}")
 
