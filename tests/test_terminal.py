@@ -85,7 +85,10 @@ def test_columns_that_belong_together_stay_together_and_keys_come_again():
 
 
 def test_keys_are_cut_before_a_number_is_parted_from_its_ends():
-    numbers = [["spread", "spread_low", "spread_high", "n", "n_low", "n_high"], ["1,234.5", "1,000", "1,555", "10", "9", "11"]]
+    numbers = [
+        ["spread", "spread_low", "spread_high", "n", "n_low", "n_high"],
+        ["1,234.5", "1,000", "1,555", "10", "9", "11"],
+    ]
     rows = [["the name of a region", "ward", *numbers[0]], ["north of the river", "surgery", *numbers[1]]]
     head = fitted_table(rows, keys=2, together=[0, 1, 2, 2, 2, 3, 3, 3], width=60)[0]
     assert head.split()[-3:] == ["spread", "spread_low", "spread_high"]

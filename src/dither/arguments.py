@@ -126,6 +126,12 @@ class Callee:
         return [each for each, parameter in self.known.items() if parameter.kind in BY_NAME]
 
     @property
+    def told(self) -> str:
+        """All parameters, as a person reads them."""
+        several = [f"*{each}" for each, one in self.known.items() if one.kind is inspect.Parameter.VAR_POSITIONAL]
+        return ", ".join([*several, *self.by_name]) or "none"
+
+    @property
     def places(self) -> list[str]:
         """The parameters that may be given by position."""
         return [each for each, parameter in self.known.items() if parameter.kind in BY_POSITION]
@@ -145,7 +151,7 @@ def _told(callee: Callee, given: tuple[Any, ...], named: Mapping[str, Any]) -> A
         if each not in by_name:
             near = get_close_matches(each, [other for other in by_name if other not in said], n=1)
             why = f"{name} has no parameter of that name" + (f" (did you mean {near[0]}?)" if near else "")
-            instead = f"{_proposal(callee, {**said, **dict.fromkeys(near, value)}, more)}; its parameters: {_list(by_name)}"
+            instead = f"{_proposal(callee, {**said, **dict.fromkeys(near, value)}, more)}; its parameters: {callee.told}"
             return ArgumentError.from_text(f"{each} of {name}", _value(value), why, instead)
         if each in places[: len(given)]:
             why = "it is given by position, and again by name"
@@ -231,7 +237,3 @@ def _value(value: Any) -> str:
         return "..."  # unread: a whole table takes long to spell
     text = show(value)
     return text if len(text) <= LONGEST_ARGUMENT else "..."
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(names) or "none"

@@ -4,8 +4,8 @@ Theorem. `distinct_labels` gives two names that differ two labels that differ, e
 eight letters.
 
 Proof. A name that fits is its own label. Any other gets the first of its candidates that no label before it has: its two
-ends, if they are those of no other, then what stands where it differs from others, then its beginning with a number, which is another for each try. The
-labels of names that fit are taken first. So each label is new when it is given.
+ends, if they are those of no other, then what stands where it differs from others, then its beginning with a number, which
+is another for each try. The labels of names that fit are taken first. So each label is new when it is given.
 
 `joined_labels` is for names of several parts, such as the keys of a group: each part of a long name is cut by itself, so
 that all of them are seen. Where two would be the same, or one wider than it may be, they are those of `distinct_labels`.

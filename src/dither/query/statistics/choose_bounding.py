@@ -70,7 +70,10 @@ def choose_bounding(
         reason = "you asked for it"
     elif "weights" not in unfit and not sums and (pure or limits.groups == 1):
         kind = Weights
-        reason = "chosen because no row is dropped, and it costs least; keeping some of her groups would need the same noise"
+        reason = (
+            "chosen because all rows of a person count, each for less where there are more, and it costs least; "
+            "keeping some of her groups would need the same noise"
+        )
     elif "clip" not in unfit:
         kind = Clip
         reason = "chosen because no group of a person is dropped; keeping some of her groups would need the same noise"
