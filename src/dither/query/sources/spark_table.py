@@ -250,5 +250,5 @@ def spark_source(stated: str, where: str, given: SparkSessionLike | None) -> Spa
     names = [quoted.replace("``", "`") or plain for quoted, plain in parts]
     if len(names) == 3 and names[0].lower() != OWN_CATALOGUE:
         why = f"the catalogue {names[0]} is not Spark's own: the code of others would say which rows there are"
-        raise DataError(where, stated, why, '"spark:spark_catalog.clinic.visits", or its rows as Parquet files')
+        raise DataError(where, stated, why, EXAMPLE)
     return SparkTable(session, (OWN_CATALOGUE, *names[-2:]))
