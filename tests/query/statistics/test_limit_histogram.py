@@ -244,6 +244,7 @@ def test_people_beyond_are_told_with_a_bar_and_the_fewest_of_their_rows():
     assert found.rows == 0  # ten people are no more than noise
     counts[3:6] = 0, 1000, 2000  # of at least 7 and 9 rows, of which 4 count
     assert one.limits[3:6] == (4, 6, 8)
+    assert fewest_rows(one.mechanism, [1000], (1,), 0, 0.9) <= 1000  # one limit alone, and a confidence of 1/10
     rows = fewest_rows(one.mechanism, counts, one.limits, 3, 0.05)
     assert 0.9 * (1000 * 3 + 2000 * 5) < rows < 1000 * 3 + 2000 * 5
     top = one.beyond([10**6] * len(one.limits))

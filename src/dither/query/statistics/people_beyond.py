@@ -61,7 +61,8 @@ def fewest_rows(
         place: of the edge up to which rows count.
         alpha: the probability that it is too many, whichever edge was chosen.
     """
-    found, each = 0, 2 * alpha / len(released)  # noise is as likely below zero as above, and only above it is it too many
+    # Noise is as likely below zero as above, and only above it is it too many: so twice the share. A bar is at least of 1/2.
+    found, each = 0, min(0.5, 2 * alpha / len(released))
     for at in range(place, len(released)):
         people = sum(released[at:]) - sum_of_counts(mechanism, len(released) - at, each)
         found += max(0, people) * (1 if at == place else edges[at] - edges[at - 1])
