@@ -62,6 +62,11 @@ def pytest_report_header() -> str:
     return f"seed of the day: {seed_of_the_day()}"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark's tests first: the first tests of all go to one worker process together, so that one JVM starts, and not two."""
+    items.sort(key=lambda item: "engines/spark/" not in item.nodeid)
+
+
 @pytest.fixture
 def every(request: pytest.FixtureRequest) -> bool:
     """Whether the long form of a test was asked for."""
