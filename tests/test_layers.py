@@ -345,7 +345,7 @@ def test_files_that_docstrings_and_pages_name_are_there():
 
 
 def test_contributing_names_every_room():
-    page = (SOURCE.parent.parent / "CONTRIBUTING.md").read_text().partition("## The house")[2]
+    page = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text().partition("## The house")[2]
     for path in SOURCE.iterdir():
         if path.is_dir() and (path / "__init__.py").exists():
             assert f"`{path.name}/`" in page, path.name
