@@ -17,6 +17,7 @@ from dither.errors import DataError
 from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.answers.caption import column_heads, held_words
 from dither.query.answers.difference import Difference, difference
 from dither.query.answers.interval_table import with_intervals
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
@@ -218,9 +219,8 @@ class Answer:
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged with its whole batch ({self.price} for this question)"
-        held = "the truth" if set(self.statements.values()) <= {"truth", "of released numbers"} else "what was counted"
-        held = held if self.statements else "the noise"  # what version 1 said of them
-        bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
+        held = f"; each low to high holds {held_words(self.statements)} with {percent} probability"
+        bars = held if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 
@@ -237,11 +237,7 @@ class Answer:
     @property
     def heads(self) -> dict[str, str]:
         """What stands below the names of columns: what each number says, and of what its ends are."""
-        heads = dict(self.statements)
-        for name, said in self.statements.items():
-            if said == "at least":
-                heads |= {f"{name}_low": "of the truth", f"{name}_high": "of counted"}
-        return {name: said for name, said in heads.items() if name in self.columns}
+        return column_heads(self.statements, self.columns)
 
     def _repr_html_(self) -> str:
         return self._html(f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}")
