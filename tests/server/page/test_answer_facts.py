@@ -54,8 +54,8 @@ def test_every_number_and_its_interval_are_shown(kind: str):
 def test_heads_say_what_each_number_says():
     found = table(answers()["groups"])  # type: ignore[arg-type]
     heads = {head.name: head for head in found.heads}
-    assert (heads["n"].says, heads["n"].low_says, heads["n"].high_says) == ("at least", "of the truth", "of counted")
-    assert heads[HEAD].says == "of counted rows"
+    assert (heads["n"].says, heads["n"].low_says, heads["n"].high_says) == ("", "truth at least", "counted at most")
+    assert (heads[HEAD].says, heads[HEAD].low_says, heads[HEAD].high_says) == ("", "counted from", "to")
     assert not heads["ward"].is_number
     assert [row[0].text for row in found.rows] == sorted(KEYS)
     assert len(found.says) == 2  # people beyond the limits stand below, once

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
+
+ENDS = {  # what the two ends of an interval are of, by what its number says
+    "truth": ("truth from", "to"),
+    "at least": ("truth at least", "counted at most"),
+    "of counted rows": ("counted from", "to"),
+    "of clamped values": ("clamped from", "to"),
+}
+SAYS = {  # what a number is, where its statement alone would be read as if the number were the truth
+    "truth": "estimate of the truth",
+    "at least": "estimate of what was counted, which is at most the truth",
+}
+
+
+def statement_line(said: str, names: Sequence[str], meaning: str) -> str:
+    """What some numbers of an answer say, in a line."""
+    return f"{', '.join(names)}: {SAYS.get(said, said)} ({meaning})"
 
 
 def held_words(statements: Mapping[str, str]) -> str:
@@ -12,10 +28,15 @@ def held_words(statements: Mapping[str, str]) -> str:
     return "the truth" if set(statements.values()) <= {"truth", "of released numbers"} else "what was counted"
 
 
-def column_heads(statements: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:
-    """What stands below the names of columns: what each number says, and of what its ends are."""
-    heads = dict(statements)
+def column_heads(statements: Mapping[str, str], columns: Collection[str]) -> dict[str, str]:
+    """What stands below the names of columns: over the ends of an interval what they hold, and over the number nothing.
+
+    A number without an interval says itself what it is of; none is the truth, which only an interval holds.
+    """
+    heads: dict[str, str] = {}
     for name, said in statements.items():
-        if said == "at least":
-            heads |= {f"{name}_low": "of the truth", f"{name}_high": "of counted"}
-    return {name: heads[name] for name in columns if name in heads}
+        if {f"{name}_low", f"{name}_high"} <= set(columns):
+            heads |= dict(zip((f"{name}_low", f"{name}_high"), ENDS.get(said, ("", "")), strict=True))
+        else:
+            heads[name] = "no interval" if said in ("truth", "at least") else said
+    return {name: heads[name] for name in columns if heads.get(name)}

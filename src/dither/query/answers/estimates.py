@@ -17,6 +17,7 @@ from typing import Any
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer
+from dither.query.answers.caption import statement_line
 from dither.query.answers.derived.interval_arithmetic import Ends
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by
@@ -50,7 +51,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     columns = table_of(offer, released)
     constants = read_constants(whole, released)
     said = {name: one for name, one in said_by(offer).items() if name in offer.question.shown}
-    says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer, said)]
+    says = [statement_line(*each) for each in statements(offer, said)]
     beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None

@@ -34,8 +34,8 @@ class Head:
     """The head of a column, or of a number and its interval."""
 
     name: str
-    says: str = ""  # what the number says
-    low_says: str = ""  # of what its ends are
+    says: str = ""  # of a number without an interval: what it says
+    low_says: str = ""  # what the ends of its interval hold
     high_says: str = ""
     is_number: bool = False
     has_interval: bool = False
