@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow
 import pytest
 
+import dither
 from dither.query.answers.caption import column_heads, statement_line
 from dither.query.statistics.statement import Statement
 
@@ -44,3 +46,21 @@ def test_a_column_that_is_not_shown_has_no_head():
 def test_the_line_above_the_table_names_the_columns_first():
     assert statement_line("truth", ["n", "x"], "of all rows") == "n, x: estimate of the truth (of all rows)"
     assert statement_line("chosen", ["m"], "by counts") == "m: chosen (by counts)"
+
+
+@pytest.mark.parametrize(
+    ("wards", "note"),
+    [
+        (1, "about 6 rows in one group"),
+        (2, "about 6 rows in one group (L2 norm over groups)"),
+        (4, "about 6 rows in one group, or 3 in each of 4 (L2 norm over groups)"),
+    ],
+)
+def test_a_limit_over_several_groups_is_an_l2_norm_with_an_example(tmp_path, wards, note):
+    ledger = dither.Ledger.create(tmp_path / "a.ledger", budget=dither.approx(9, "1e-6"))
+    keys = {"ward": [f"w{number}" for number in range(wards)]}
+    rows = pyarrow.table({"patient": [1, 1, 2], "ward": ["w0", "w0", "w0"]})
+    data = dither.protect(rows, name="visits", person="patient", max_rows=6, keys=keys, ledger=ledger)
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    answer = data.quote(sql, epsilon=1, bounding="clip").release()
+    assert answer.note == f"limit for one person: {note}"

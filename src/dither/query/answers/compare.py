@@ -77,7 +77,7 @@ def compare(columns: Sequence[Column], refused: Sequence[str] = ()) -> Compariso
     quotes = [column.offer for column in columns]
     names = list(dict.fromkeys(name for quote in quotes for name in errors_of(quote)))
     asked = [" ".join(quote.sql.split()) for quote in quotes]
-    beside = {"beside 1": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
+    beside = {"compared with 1": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
     rows: dict[str, list[str]] = {
         "noise": [noise_of(quote) for quote in quotes],
         **beside,

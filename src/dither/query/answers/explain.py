@@ -236,7 +236,9 @@ def bound_note(offer: Offer) -> str:
         return f"limit for one person: about {total:,.12g} in all"
     if isinstance(bounding, Clip):
         longest = isqrt(bounding.limits.squares - 1) + 1
-        return f"limit for one person: about {longest} rows in one group; in several, the squares of her rows add up"
+        several = "" if bounding.cells in (2, 3) else f", or {longest / 2:,.12g} in each of 4"
+        norm = "" if bounding.cells == 1 else f"{several} (L2 norm over groups)"
+        return f"limit for one person: about {longest} rows in one group{norm}"
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
     groups = f", {bounding.rows} in each of {bounding.groups} groups" if isinstance(bounding, KeepGroups) else ""
     return f"limit for one person: about {most}{groups}"
