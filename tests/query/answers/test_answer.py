@@ -101,8 +101,9 @@ def test_text_and_html(answer):
     below = lines[lines.index(names) + 1]
     assert below.split() == ["truth", "at", "least", "counted", "at", "most", "counted", "from", "to"]
     assert below.index("truth at least") + len("truth at least") == names.index("n_low") + len("n_low")
-    assert "95%" in lines[-2]
-    assert "limit for one person" in lines[-1]
+    caption = str(answer).partition("\ncharged ")[2]
+    assert "95%" in caption
+    assert "limit for one person" in caption
     html = answer._repr_html_()
     assert html.count("<tr>") == 4
     assert html.count("<svg") == 6

@@ -52,7 +52,7 @@ class Answer:
             ranks, 'of released numbers'.
         says: the same in words, with what it means.
         beyond: how many people have more than is counted of them, with an interval; None where it was not asked.
-        note: how much of one person counts, in a line.
+        note: how much of one person counts; and which intervals are as wide as the bounds, a line for each.
         explained: the quote in words.
         frame_kind: the kind of table that was protected, such as 'pandas': `frame` gives the same.
         released: the whole numbers that were released.
@@ -91,7 +91,7 @@ class Answer:
     statements: dict[str, str] = field(repr=False)  # what each aggregate says: 'truth', 'at least', 'of counted rows', ...
     says: str = field(repr=False)  # the same in words, with what it means
     beyond: dict[str, int | None] | None = field(repr=False)  # people who have more than is counted of them; None: not asked
-    note: str = field(repr=False)  # how much of one person counts
+    note: str = field(repr=False)  # how much of one person counts, and which intervals say nothing
     explained: str = field(repr=False)
     frame_kind: str = field(repr=False)  # the kind of table that was protected
     released: Released = field(repr=False)
@@ -214,7 +214,7 @@ class Answer:
 
     @property
     def caption(self) -> str:
-        """Two lines below the table: what was charged, what the intervals hold, and how much of one person counts."""
+        """Lines below the table: what was charged, what the intervals hold or do not, and how much of one person counts."""
         percent = f"{float(self.confidence * 100):.4g}%"
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+
+from dither.query.answers.record import Column
+from dither.query.plan.text import number
 
 ENDS = {  # what the two ends of an interval are of, by what its number says
     "truth": ("truth from", "to"),
@@ -40,3 +44,28 @@ def column_heads(statements: Mapping[str, str], columns: Collection[str]) -> dic
         else:
             heads[name] = "no interval" if said in ("truth", "at least") else said
     return {name: heads[name] for name in columns if heads.get(name)}
+
+
+def wide_words(bounds: Mapping[str, tuple[Fraction, Fraction]], columns: Mapping[str, Column]) -> list[str]:
+    """Which intervals are all that the bounds allow, a line for each column: its numbers could be read as results.
+
+    Args:
+        bounds: of the values of a column, as the policy declares them.
+        columns: the table that was released.
+    """
+    lines = []
+    for name, (lower, upper) in bounds.items():
+        if not {f"{name}_low", f"{name}_high"} <= set(columns):
+            continue
+        ends = list(zip(columns[f"{name}_low"], columns[f"{name}_high"], strict=True))
+        wide = sum(_holds_all(low, high, float(lower), float(upper)) for low, high in ends)
+        where, nothing = f" in {wide:,} of {len(ends):,} rows", "these rows say nothing about it"
+        if wide == len(ends):
+            where, nothing = "", "this answer says nothing about it"
+        told = f"the interval of {number(name)} is as wide as its bounds ({number(float(lower))} to {number(float(upper))})"
+        lines += [f"{told}{where}: {nothing}; more ε or larger groups would"] if wide else []
+    return lines
+
+
+def _holds_all(low: float | None, high: float | None, lower: float, upper: float) -> bool:
+    return (low is None or low <= lower) and (high is None or high >= upper)
