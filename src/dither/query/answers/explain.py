@@ -9,6 +9,7 @@ from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived.statements import compares_released, said_by
 from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
+from dither.query.answers.undeclared_keys import undeclared_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
@@ -44,6 +45,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Question   {' '.join(offer.sql.split())}",
         f"Made up    {MADE_UP}" if offer.made_up else "",
         *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer, said)],
+        *[f"Not a key  {told}" for told in undeclared_words(question)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
         *_tracks(offer),
@@ -85,6 +87,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {' '.join(offer.sql.split())}")
         lines += [f"       {name}: {told}" for name, told in _errors(offer)]
+        lines += [f"       {told}" for told in undeclared_words(offer.question)]
         lines += [f"       {line.strip()}" for line in _searches(offer)]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)
