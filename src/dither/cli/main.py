@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, ClassVar
 
 import typer
@@ -52,11 +53,15 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
     """Differential privacy that is exact."""
+    from dither.terminal import stated_width  # not for a list of commands, which imports none of them
+
+    context.with_resource(stated_width(os.environ.get("COLUMNS")))
 
 
 def main() -> None:
