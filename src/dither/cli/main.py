@@ -11,6 +11,7 @@ from dither import __version__
 from dither.cli.flags import disk_refusal, refusal
 from dither.cli.lazy_group import Home, LazyGroup
 from dither.errors import DitherError
+from dither.terminal import stated_width
 
 
 class Commands(LazyGroup):
@@ -59,8 +60,6 @@ def _options(
     ] = False,
 ) -> None:
     """Differential privacy that is exact."""
-    from dither.terminal import stated_width  # not for a list of commands, which imports none of them
-
     context.with_resource(stated_width(os.environ.get("COLUMNS")))
 
 
