@@ -9,7 +9,6 @@ from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived.statements import compares_released, said_by
 from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
-from dither.query.answers.undeclared_keys import undeclared_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
@@ -19,6 +18,7 @@ from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
+from dither.query.pricing.undeclared_keys import undeclared_words
 from dither.query.pricing.unprotected_facts import unprotected_words
 from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
 from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
