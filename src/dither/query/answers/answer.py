@@ -20,6 +20,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.caption import column_heads, held_words
 from dither.query.answers.difference import Difference, difference
 from dither.query.answers.interval_table import with_intervals
+from dither.query.answers.operators import Operators
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import chart_title, svg_chart
@@ -36,7 +37,7 @@ VERSION = 2  # 2: what each number says
 
 @argument_errors
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Operators):
     """The answer to a question: released numbers as a table; x_low to x_high is the confidence interval of x.
 
     Args:
