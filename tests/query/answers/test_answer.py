@@ -108,7 +108,7 @@ def test_text_and_html(answer):
     assert html.count("<tr>") == 4
     assert html.count("<svg") == 6
     assert ">n</th>" in html  # over the number stands its name alone
-    assert ">n_low<br><small>truth at least</small></th>" in html
+    assert "truth at least</small></th>" in html.partition(">n_low<br>")[2]
     assert answer.receipt.name in html
 
 

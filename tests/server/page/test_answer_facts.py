@@ -56,6 +56,10 @@ def test_heads_say_what_each_number_says():
     heads = {head.name: head for head in found.heads}
     assert (heads["n"].says, heads["n"].low_says, heads["n"].high_says) == ("", "truth at least", "counted at most")
     assert (heads[HEAD].says, heads[HEAD].low_says, heads[HEAD].high_says) == ("", "counted from", "to")
+    low, high = (float(end.replace(",", "")) for end in heads["n"].scale.split(" … "))
+    ends = [float((end or "").replace(",", "")) for row in found.rows for end in (row[1].low, row[1].high)]
+    assert (low, high) == (min(ends), max(ends)), "the bars have a scale"
+    assert heads["ward"].scale == ""
     assert not heads["ward"].is_number
     assert [row[0].text for row in found.rows] == sorted(KEYS)
     assert len(found.says) == 2  # people beyond the limits stand below, once
