@@ -20,6 +20,7 @@ from dither.server.core.questions import Asked
 from dither.server.page.facts.answer_code import curl_code, python_code
 from dither.server.page.facts.answer_facts import MOST_ROWS, TableFacts, answer_facts
 from dither.server.page.facts.difference_facts import difference_facts
+from dither.server.page.render import _environment
 from tests.server.page.stored import HEAD, KEYS, answers, question
 
 ADDRESS = "https://gateway.example"
@@ -65,6 +66,22 @@ def test_heads_say_what_each_number_says():
     assert len(found.says) == 2  # people beyond the limits stand below, once
     assert found.beyond is not None
     assert not found.holds_truth
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (1234, "At least 1,234 rows of theirs are left out."),
+        (0, "How many rows of theirs are left out is not known."),
+        (None, "How many rows of theirs are left out is not known."),
+    ],
+)
+def test_of_rows_that_are_left_out_the_page_says_how_many_there_are_at_least(rows: int | None, told: str):
+    answer = answers()["number"]
+    assert isinstance(answer, dither.Answer)
+    assert answer.beyond is not None
+    meaning = _environment().get_template("parts/answer.html").module.meaning  # type: ignore[attr-defined]
+    assert f"{told}</p>" in meaning(table(replace(answer, beyond={**answer.beyond, "rows": rows})))
 
 
 @pytest.mark.parametrize(
