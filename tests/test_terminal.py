@@ -17,7 +17,7 @@ import dither
 from dither import terminal
 from dither.query.answers.table import cell_texts
 from dither.table import cell_width
-from dither.terminal import Explanation, fitted_table, terminal_width, wrapped
+from dither.terminal import Explanation, fitted_table, stated_width, terminal_width, wrapped
 from tests.query.clinics import clinic
 from tests.seeds import examples
 
@@ -143,6 +143,37 @@ def test_the_width_is_that_of_the_terminal_and_80_elsewhere(monkeypatch):
         os.close(first)
     monkeypatch.setattr(sys, "stdout", None)
     assert terminal_width() == 80
+
+
+@pytest.mark.parametrize(
+    ("stated", "width"),
+    [
+        ("120", 120),
+        ("200", 200),
+        ("10", 40),
+        ("0", 80),
+        ("", 80),
+        (None, 80),
+        ("-5", 80),
+        ("wide", 80),
+        ("٣٣٣", 80),
+        ("9" * 9, 80),
+    ],
+)
+def test_a_width_that_is_stated_holds_where_there_is_no_terminal(stated, width):
+    with stated_width(stated):
+        assert terminal_width() == width
+    assert terminal_width() == 80
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("120", 120), ("60", 60), (None, 80)])
+def test_the_command_line_heeds_columns_in_a_pipe(monkeypatch, columns, widest):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    done = subprocess.run([sys.executable, "-m", "dither", "demo"], capture_output=True, encoding="utf-8", check=True)
+    lines = [line for line in done.stdout.splitlines() if "●" not in line]  # the chart is as wide as it is
+    assert widest - 20 < max(map(cell_width, lines)) <= widest
 
 
 def test_the_ends_that_a_table_shows_hold_the_interval():

@@ -1,7 +1,8 @@
 """What a terminal shows: text and tables that are no wider than it is.
 
 The width is that of the terminal to which standard output goes. Where it goes elsewhere, to a file, a pipe or a notebook,
-lines have up to 80 columns, so that what is written there is the same on every machine.
+lines have up to 80 columns, so that what is written there is the same on every machine. The command line alone takes another
+width for them, if the variable COLUMNS of its environment states one, as other programs do.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from dither.svg.labels import distinct_labels, part_widths, shortened
 from dither.table import cell_width, table
@@ -17,6 +20,7 @@ from dither.table import cell_width, table
 WIDTH, NARROWEST = 80, 40
 LABEL = re.compile(r" *(?:[A-Z][a-z]+(?: [a-z]+)* {2,}|\d+\. )")  # what stands before a statement; its lines go on below it
 LEAST_KEY = 16  # columns of a key, at least
+_ELSEWHERE: ContextVar[int] = ContextVar("columns where there is no terminal", default=WIDTH)
 
 
 class Explanation(str):
@@ -40,7 +44,22 @@ def terminal_width() -> int:
         found = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
     except (AttributeError, OSError, ValueError):  # none, closed, or one that is no file
         found = 0
-    return max(NARROWEST, found) if found else WIDTH
+    return max(NARROWEST, found or _ELSEWHERE.get())
+
+
+@contextmanager
+def stated_width(columns: str | None) -> Iterator[None]:
+    """Inside the block, lines have so many columns where there is no terminal.
+
+    Args:
+        columns: a whole number as a text, such as COLUMNS of the environment; None, or what is no such number, for 80.
+    """
+    stated = columns is not None and columns.isascii() and columns.isdigit() and 0 < len(columns) < 5 and int(columns)
+    token = _ELSEWHERE.set(stated or WIDTH)
+    try:
+        yield
+    finally:
+        _ELSEWHERE.reset(token)
 
 
 def wrapped(text: str, width: int | None = None) -> str:

@@ -45,5 +45,9 @@ def test_a_list_of_commands_imports_none_of_them(arguments, code, shown):
             "dither.cli.main",
             "dither.errors",
             "dither.lazy",
+            "dither.svg",  # of the terminal, for how wide lines are: light, and no command
+            "dither.svg.labels",
+            "dither.table",
+            "dither.terminal",
         ]
     ), done.stderr

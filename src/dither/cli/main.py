@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, ClassVar
 
 import typer
@@ -10,6 +11,7 @@ from dither import __version__
 from dither.cli.flags import disk_refusal, refusal
 from dither.cli.lazy_group import Home, LazyGroup
 from dither.errors import DitherError
+from dither.terminal import stated_width
 
 
 class Commands(LazyGroup):
@@ -52,11 +54,13 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
     """Differential privacy that is exact."""
+    context.with_resource(stated_width(os.environ.get("COLUMNS")))
 
 
 def main() -> None:

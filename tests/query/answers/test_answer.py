@@ -96,14 +96,19 @@ def test_bars_have_names_of_their_own(tmp_path):
 
 def test_text_and_html(answer):
     lines = str(answer).splitlines()
-    assert lines[0].startswith("at least: n (")
+    assert lines[0].startswith("n: estimate of what was counted, which is at most the truth (")
     (names,) = [line for line in lines if line.split() == list(answer.columns)]
-    assert "of the truth" in lines[lines.index(names) + 1]
-    assert "95%" in lines[-2]
-    assert "limit for one person" in lines[-1]
+    below = lines[lines.index(names) + 1]
+    assert below.split() == ["truth", "at", "least", "counted", "at", "most", "counted", "from", "to"]
+    assert below.index("truth at least") + len("truth at least") == names.index("n_low") + len("n_low")
+    caption = str(answer).partition("\ncharged ")[2]
+    assert "95%" in caption
+    assert "limit for one person" in caption
     html = answer._repr_html_()
     assert html.count("<tr>") == 4
     assert html.count("<svg") == 6
+    assert ">n</th>" in html  # over the number stands its name alone
+    assert "truth at least</small></th>" in html.partition(">n_low<br>")[2]
     assert answer.receipt.name in html
 
 

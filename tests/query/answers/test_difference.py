@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import dither
-from dither.errors import DataError
+from dither.errors import ArgumentError, DataError
 from dither.query.answers import difference as module
 from dither.query.answers.difference import SAME, difference
 from dither.query.answers.interval_table import SELECTED
@@ -338,3 +339,27 @@ def test_answers_are_compared(tmp_path):
     with pytest.raises(DataError, match=r"answers\[0\]"):
         first.difference(batch)
     assert first.difference(batch[0]).confidence == Fraction(9, 10)
+
+
+@pytest.mark.parametrize("sign", ["-", "<", "<=", ">", ">="])
+def test_a_minus_or_an_order_names_the_method_that_has_intervals(tmp_path, sign):
+    a = clinic(tmp_path).quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
+    with pytest.raises(ArgumentError, match=re.escape(f"operand of {sign}")) as refused:
+        eval(f"a {sign} a", {"a": a})
+    assert refused.value.instead.startswith("a.difference(b), which matches the groups")
+    assert isinstance(refused.value, TypeError)
+    assert a.difference(a).rows()
+
+
+@pytest.mark.parametrize("expression", ["a + a", "a * 2", "2 * a", "a / 1000", "1 - a", "a - 1", "a < 3", "sum([a])"])
+def test_other_operators_name_what_keeps_the_interval(tmp_path, expression):
+    a = clinic(tmp_path).quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
+    with pytest.raises(ArgumentError, match="an interval, which an operator would lose") as refused:
+        eval(expression, {"a": a})
+    assert "in the question and keeps the interval" in refused.value.instead
+
+
+def test_equality_of_answers_is_that_of_objects(tmp_path):
+    a = clinic(tmp_path).quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
+    assert a == a
+    assert a != 1

@@ -118,7 +118,7 @@ def test_compare_shows_the_other_noise_at_the_same_charge_and_at_the_same_epsilo
     told = quote.compare()
     rows = told.rows()
     assert [row["noise"] for row in rows] == ["Gaussian", "geometric", "geometric"]
-    assert [row["beside 1"] for row in rows] == ["", "same charge", "same ε"]
+    assert [row["compared with 1"] for row in rows] == ["", "same charge", "same ε"]
     shares = [word for row in rows for word in row["of the budget"].split() if word.endswith("%")]
     assert shares[0] == shares[1] == "4.38%"  # the ρ of both
     errors = [float(row["error of n"]) for row in rows]

@@ -336,7 +336,7 @@ def test_what_is_said(tmp_path):
     with seeded(1):
         text = str(quote.release())
     assert "\nsex       m\n" in text
-    assert text.startswith("chosen: m (")
+    assert text.startswith("m: chosen (")
     assert "m_low" not in text
 
 

@@ -20,6 +20,7 @@ from dither.server.core.questions import Asked
 from dither.server.page.facts.answer_code import curl_code, python_code
 from dither.server.page.facts.answer_facts import MOST_ROWS, TableFacts, answer_facts
 from dither.server.page.facts.difference_facts import difference_facts
+from dither.server.page.render import _environment
 from tests.server.page.stored import HEAD, KEYS, answers, question
 
 ADDRESS = "https://gateway.example"
@@ -54,13 +55,33 @@ def test_every_number_and_its_interval_are_shown(kind: str):
 def test_heads_say_what_each_number_says():
     found = table(answers()["groups"])  # type: ignore[arg-type]
     heads = {head.name: head for head in found.heads}
-    assert (heads["n"].says, heads["n"].low_says, heads["n"].high_says) == ("at least", "of the truth", "of counted")
-    assert heads[HEAD].says == "of counted rows"
+    assert (heads["n"].says, heads["n"].low_says, heads["n"].high_says) == ("", "truth at least", "counted at most")
+    assert (heads[HEAD].says, heads[HEAD].low_says, heads[HEAD].high_says) == ("", "counted from", "to")
+    low, high = (float(end.replace(",", "")) for end in heads["n"].scale.split(" … "))
+    ends = [float((end or "").replace(",", "")) for row in found.rows for end in (row[1].low, row[1].high)]
+    assert (low, high) == (min(ends), max(ends)), "the bars have a scale"
+    assert heads["ward"].scale == ""
     assert not heads["ward"].is_number
     assert [row[0].text for row in found.rows] == sorted(KEYS)
     assert len(found.says) == 2  # people beyond the limits stand below, once
     assert found.beyond is not None
     assert not found.holds_truth
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (1234, "At least 1,234 rows of theirs are left out."),
+        (0, "How many rows of theirs are left out is not known."),
+        (None, "How many rows of theirs are left out is not known."),
+    ],
+)
+def test_of_rows_that_are_left_out_the_page_says_how_many_there_are_at_least(rows: int | None, told: str):
+    answer = answers()["number"]
+    assert isinstance(answer, dither.Answer)
+    assert answer.beyond is not None
+    meaning = _environment().get_template("parts/answer.html").module.meaning  # type: ignore[attr-defined]
+    assert f"{told}</p>" in meaning(table(replace(answer, beyond={**answer.beyond, "rows": rows})))
 
 
 @pytest.mark.parametrize(

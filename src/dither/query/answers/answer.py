@@ -17,8 +17,10 @@ from dither.errors import DataError
 from dither.extras import needs
 from dither.ledger.entries.receipt import Receipt
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.answers.caption import column_heads, held_words
 from dither.query.answers.difference import Difference, difference
 from dither.query.answers.interval_table import with_intervals
+from dither.query.answers.operators import Operators
 from dither.query.answers.record import Column, Kind, check_record, plain_columns, read_columns, read_version, refused
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import chart_title, svg_chart
@@ -35,7 +37,7 @@ VERSION = 2  # 2: what each number says
 
 @argument_errors
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Operators):
     """The answer to a question: released numbers as a table; x_low to x_high is the confidence interval of x.
 
     Args:
@@ -51,7 +53,7 @@ class Answer:
             ranks, 'of released numbers'.
         says: the same in words, with what it means.
         beyond: how many people have more than is counted of them, with an interval; None where it was not asked.
-        note: how much of one person counts, in a line.
+        note: how much of one person counts; and which intervals are as wide as the bounds, a line for each.
         explained: the quote in words.
         frame_kind: the kind of table that was protected, such as 'pandas': `frame` gives the same.
         released: the whole numbers that were released.
@@ -90,7 +92,7 @@ class Answer:
     statements: dict[str, str] = field(repr=False)  # what each aggregate says: 'truth', 'at least', 'of counted rows', ...
     says: str = field(repr=False)  # the same in words, with what it means
     beyond: dict[str, int | None] | None = field(repr=False)  # people who have more than is counted of them; None: not asked
-    note: str = field(repr=False)  # how much of one person counts
+    note: str = field(repr=False)  # how much of one person counts, and which intervals say nothing
     explained: str = field(repr=False)
     frame_kind: str = field(repr=False)  # the kind of table that was protected
     released: Released = field(repr=False)
@@ -213,14 +215,13 @@ class Answer:
 
     @property
     def caption(self) -> str:
-        """Two lines below the table: what was charged, what the intervals hold, and how much of one person counts."""
+        """Lines below the table: what was charged, what the intervals hold or do not, and how much of one person counts."""
         percent = f"{float(self.confidence * 100):.4g}%"
         paid = "stored before, nothing charged now" if self.is_replay else f"charged {self.price}"
         if self.receipt.guarantee != self.guarantee and not self.is_replay:
             paid = f"charged with its whole batch ({self.price} for this question)"
-        held = "the truth" if set(self.statements.values()) <= {"truth", "of released numbers"} else "what was counted"
-        held = held if self.statements else "the noise"  # what version 1 said of them
-        bars = f"; each low to high holds {held} with {percent} probability" if self._with_intervals else ""
+        held = f"; each low to high holds {held_words(self.statements)} with {percent} probability"
+        bars = held if self._with_intervals else ""
         lines = [f"{paid}{bars}", self.note]
         return "\n".join(line for line in lines if line)
 
@@ -237,11 +238,7 @@ class Answer:
     @property
     def heads(self) -> dict[str, str]:
         """What stands below the names of columns: what each number says, and of what its ends are."""
-        heads = dict(self.statements)
-        for name, said in self.statements.items():
-            if said == "at least":
-                heads |= {f"{name}_low": "of the truth", f"{name}_high": "of counted"}
-        return {name: said for name, said in heads.items() if name in self.columns}
+        return column_heads(self.statements, self.columns)
 
     def _repr_html_(self) -> str:
         return self._html(f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}")

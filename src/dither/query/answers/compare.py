@@ -9,6 +9,7 @@ from html import escape
 from typing import NamedTuple
 
 from dither.query.answers.derived.errors import errors_of
+from dither.query.answers.table import aligned
 from dither.query.plan.text import number, rounded
 from dither.query.pricing.ask import NoiseKind, Terms
 from dither.query.pricing.offer import Offer
@@ -62,7 +63,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         def row(tag: str, cells: Sequence[str]) -> str:
-            return "<tr>" + "".join(f'<{tag} align="left">{escape(cell)}</{tag}>' for cell in cells) + "</tr>"
+            return "<tr>" + "".join(f"<{tag}{aligned(left=True)}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
         head = row("th", ["", *(str(at) for at in range(1, len(self.questions) + 1))])
         body = "".join(row("td", [name, *told]) for name, told in self.facts.items())
@@ -77,7 +78,7 @@ def compare(columns: Sequence[Column], refused: Sequence[str] = ()) -> Compariso
     quotes = [column.offer for column in columns]
     names = list(dict.fromkeys(name for quote in quotes for name in errors_of(quote)))
     asked = [" ".join(quote.sql.split()) for quote in quotes]
-    beside = {"beside 1": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
+    beside = {"compared with 1": [column.beside for column in columns]} if any(column.beside for column in columns) else {}
     rows: dict[str, list[str]] = {
         "noise": [noise_of(quote) for quote in quotes],
         **beside,

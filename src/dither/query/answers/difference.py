@@ -29,7 +29,7 @@ from dither.query.answers.interval_table import SELECTED, IntervalTable, key_row
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
-from dither.query.answers.table import MOST_ROWS
+from dither.query.answers.table import MOST_ROWS, aligned
 from dither.query.plan.text import number
 from dither.svg.ticks import real
 from dither.terminal import fitted_table, wrapped
@@ -115,9 +115,8 @@ class Difference:
         (head, *body), keys = self._texts()
 
         def line(tag: str, cells: Sequence[str]) -> str:
-            sides = ["left" if at < keys else "right" for at in range(len(cells))]
-            texts = zip(sides, map(escape, cells), strict=True)
-            return "<tr>" + "".join(f'<{tag} align="{side}">{text}</{tag}>' for side, text in texts) + "</tr>"
+            texts = enumerate(map(escape, cells))
+            return "<tr>" + "".join(f"<{tag}{aligned(left=at < keys)}>{text}</{tag}>" for at, text in texts) + "</tr>"
 
         table = f"<thead>{line('th', head)}</thead><tbody>{''.join(line('td', row) for row in body)}</tbody>"
         below = "<br>".join(map(escape, [*self._more(), *self.words.splitlines()]))

@@ -17,6 +17,7 @@ from typing import Any
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer
+from dither.query.answers.caption import statement_line, wide_words
 from dither.query.answers.derived.interval_arithmetic import Ends
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by
@@ -26,6 +27,8 @@ from dither.query.answers.explain import beyond_words, bound_note, explain_offer
 from dither.query.answers.grouping_words import total_words
 from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
+from dither.query.plan.aggregates import Mean, Quantile
+from dither.query.plan.question import Question
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.offer import Offer
@@ -50,7 +53,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     columns = table_of(offer, released)
     constants = read_constants(whole, released)
     said = {name: one for name, one in said_by(offer).items() if name in offer.question.shown}
-    says = [f"{head}: {', '.join(names)} ({told})" for head, names, told in statements(offer, said)]
+    says = [statement_line(*each) for each in statements(offer, said)]
     beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None
@@ -79,7 +82,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             ]
         ),
         beyond=None if beyond is None else beyond._asdict(),
-        note=bound_note(offer),
+        note="\n".join(line for line in (bound_note(offer), *wide_words(_bounds(question), columns)) if line),
         explained=explain_offer(whole),
         frame_kind=offer.frame,
         released=released,
@@ -87,6 +90,13 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         constants=constants,
         unprotected=whole.unprotected,
     )
+
+
+def _bounds(question: Question) -> dict[str, tuple[Fraction, Fraction]]:
+    """The columns whose numbers lie within the bounds of the values that they are of, with these bounds."""
+    several = [(one.name, one.values.facts) for one in question.aggregates if isinstance(one, (Mean, Quantile))]
+    found = {name: (facts.lower, facts.upper) for name, facts in several}
+    return {name: (low, high) for name, (low, high) in found.items() if low is not None and high is not None}
 
 
 def resolved(offer: Offer, released: Released) -> Offer:

@@ -18,6 +18,7 @@ from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import counts_rho
+from dither.query.pricing.undeclared_keys import undeclared_words
 from dither.query.pricing.unprotected_facts import unprotected_words
 from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
 from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
@@ -44,6 +45,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Question   {' '.join(offer.sql.split())}",
         f"Made up    {MADE_UP}" if offer.made_up else "",
         *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer, said)],
+        *[f"Not a key  {told}" for told in undeclared_words(question)],
         "" if isinstance(question.relation, Scan) else f"Of         {rows_of(question.relation)}",
         f"Price      {offer.price}{left}",
         *_tracks(offer),
@@ -85,6 +87,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {' '.join(offer.sql.split())}")
         lines += [f"       {name}: {told}" for name, told in _errors(offer)]
+        lines += [f"       {told}" for told in undeclared_words(offer.question)]
         lines += [f"       {line.strip()}" for line in _searches(offer)]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)
@@ -236,7 +239,9 @@ def bound_note(offer: Offer) -> str:
         return f"limit for one person: about {total:,.12g} in all"
     if isinstance(bounding, Clip):
         longest = isqrt(bounding.limits.squares - 1) + 1
-        return f"limit for one person: about {longest} rows in one group; in several, the squares of her rows add up"
+        several = "" if bounding.cells in (2, 3) else f", or {longest / 2:,.12g} in each of 4"
+        norm = "" if bounding.cells == 1 else f"{several} (L2 norm over groups)"
+        return f"limit for one person: about {longest} rows in one group{norm}"
     most = f"{bounding.most} row{'s' if bounding.most > 1 else ''}"
     groups = f", {bounding.rows} in each of {bounding.groups} groups" if isinstance(bounding, KeepGroups) else ""
     return f"limit for one person: about {most}{groups}"

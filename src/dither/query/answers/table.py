@@ -10,6 +10,7 @@ from dither.query.answers.number_texts import decimals_of, high_text, low_text, 
 from dither.query.plan.text import number
 from dither.svg.element import element
 from dither.svg.theme import STYLE as COLOURS
+from dither.svg.ticks import real
 from dither.terminal import fitted_table, wrapped
 
 MOST_ROWS = 50
@@ -58,16 +59,19 @@ def html_table(
     note: str,
     says: Mapping[str, str],
 ) -> str:
-    """A table with a bar for each interval. It takes its colours from the page, light or dark."""
+    """A table with a bar for each interval, and over the bars the ends of their scale. Texts are on the left, numbers on the
+    right. It takes its colours from the page, light or dark."""
     ends, texts = {name: _range(columns, name) for name in aggregates}, cell_texts(columns, aggregates)
-    side = {name: ' align="left"' if name in keys else ' align="right"' for name in columns}
+    side = {name: aligned(left=name in keys or _is_text(column)) for name, column in columns.items()}
     heads = "".join(f"<th{side[name]}>{escape.escape(number(name))}{_small(says.get(name, ''))}</th>" for name in columns)
-    bars = "".join(f'<th align="left">{escape.escape(number(name))}{_small("its interval")}</th>' for name in aggregates)
+    scales = {name: scale_words(*(columns[name + end][:MOST_ROWS] for end in ("_low", "", "_high"))) for name in aggregates}
+    over = {name: _small(scales[name] or "its interval") for name in aggregates}
+    bars = "".join(f"<th{aligned(left=True)}>{escape.escape(number(name))}{over[name]}</th>" for name in aggregates)
     body = []
     for at, values in enumerate(list(zip(*columns.values(), strict=True))[:MOST_ROWS]):
         row = dict(zip(columns, values, strict=True))
         cells = "".join(f"<td{side[name]}>{escape.escape(texts[name][at])}</td>" for name in columns)
-        drawn = "".join(f"<td>{_bar(row, name, *ends[name])}</td>" for name in aggregates)
+        drawn = "".join(f"<td{aligned(left=True)}>{_bar(row, name, *ends[name])}</td>" for name in aggregates)
         body.append(f"<tr>{cells}{drawn}</tr>")
     more = "".join(f"<p>{line}</p>" for line in _more(columns))
     return (
@@ -76,8 +80,27 @@ def html_table(
     )
 
 
+def aligned(*, left: bool) -> str:
+    """The attributes of a cell on the left or on the right: a style too, since notebooks put all cells on the right."""
+    side = "left" if left else "right"
+    return f' align="{side}" style="text-align: {side}"'
+
+
+def _is_text(column: Sequence[Any]) -> bool:
+    return any(isinstance(cell, str) for cell in column)
+
+
+def scale_words(lows: Sequence[Any], middles: Sequence[Any], highs: Sequence[Any]) -> str:
+    """The ends of the scale on which the intervals of a column are drawn, such as 0 … 4,000; '' where nothing is drawn."""
+    known = [value for value in (*lows, *middles, *highs) if isinstance(value, (int, float)) and real(value) is not None]
+    if not known:
+        return ""
+    decimals = decimals_of(lows, highs)
+    return f"{low_text(min(known), decimals)} … {high_text(max(known), decimals)}"
+
+
 def _small(head: str) -> str:
-    return f"<br><small>{escape.escape(head)}</small>" if head else ""
+    return f'<br><small style="white-space: nowrap">{escape.escape(head)}</small>' if head else ""
 
 
 def _more(columns: Mapping[str, Sequence[Any]]) -> list[str]:
@@ -109,7 +132,8 @@ def preformatted(text: str) -> str:
 
 
 def _range(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[float, float]:
-    ends = [float(value) for end in ("_low", "", "_high") for value in columns[f"{name}{end}"] if value is not None]
+    shown = [value for end in ("_low", "", "_high") for value in columns[f"{name}{end}"][:MOST_ROWS]]
+    ends = [float(value) for value in shown if value is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return low, high if high > low else low + max(1.0, abs(low))  # beyond 2^53, one more is the same number
 

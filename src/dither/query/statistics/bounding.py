@@ -217,7 +217,8 @@ class Clip(Bounding):
     def words(self) -> str:
         """How much of a person counts."""
         joint = ", all columns by one weight, so that they divide" if self.joint else ""
-        return f"up to {self._each} of a person count in full; people with more are scaled down to that length{joint}"
+        norm = "the same L2 norm of their totals over groups"
+        return f"up to {self._each} of a person count in full; people with more are scaled down to {norm}{joint}"
 
     @property
     def short_words(self) -> str:

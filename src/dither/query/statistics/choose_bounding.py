@@ -63,6 +63,7 @@ def choose_bounding(
         unfit["clip"] = "it bounds the length of a vector (L2), and this noise needs the sum (L1)"
     else:  # one weight by sums would leave a length of up to L / p in one family: see bounding.md
         unfit["clip sum"] = "it bounds the sum of a vector (L1), and this noise needs the length (L2), as clip does"
+    dropped = "" if cells == 1 else "; to drop groups of people who are in many would not make the noise smaller"
     if wished is not None:
         kind = WAYS[str(wished)]
         if kind.way in unfit:
@@ -70,13 +71,11 @@ def choose_bounding(
         reason = "you asked for it"
     elif "weights" not in unfit and not sums and (pure or limits.groups == 1):
         kind = Weights
-        reason = (
-            "chosen because all rows of a person count, each for less where there are more, and it costs least; "
-            "keeping some of her groups would need the same noise"
-        )
+        costs = "each for less where there are more, and it costs least"
+        reason = f"chosen because all rows of a person count, {costs}{dropped}"
     elif "clip" not in unfit:
         kind = Clip
-        reason = "chosen because no group of a person is dropped; keeping some of her groups would need the same noise"
+        reason = f"chosen because no group of a person is dropped{dropped}"
     elif "clip sum" not in unfit:
         kind, reason = ClipSum, "it keeps something of every row, and uses what values of a person may add up to"
     else:

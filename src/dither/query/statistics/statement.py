@@ -1,4 +1,4 @@
-"""What a number of an answer says: each makes one statement, which its column head and the answer's first line name.
+"""What a number of an answer says: each makes one statement. The answer's first line and the heads of its ends name it.
 
     truth               the error bar holds what all rows give: bounding and clamping change nothing, by the owner's word
     at least            rows of people beyond the limits are left out of a count or of a sum of values that are not negative:

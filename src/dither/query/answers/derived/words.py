@@ -19,7 +19,7 @@ NOT_INCLUDED = (
     "The error bars hold the noise. They do not hold what clamping, rounding to steps and bounding a person change, "
     "which depends on the data."
 )
-INCLUDED = "The error bars hold the truth, as far as the owner's hard limits are true."
+INCLUDED = "The error bars hold the truth if the data keeps to the limits that the owner declared hard."
 ALL = "The error bars hold the truth."
 NO_BARS = "What is said of noise does not hold what bounding a person changes, which depends on the data."
 

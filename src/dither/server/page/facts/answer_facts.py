@@ -17,6 +17,7 @@ from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import beyond_words
 from dither.query.answers.free_answer import FreeAnswer
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
+from dither.query.answers.table import scale_words
 from dither.query.plan.text import number
 from dither.query.statistics.people_beyond import Beyond
 from dither.server.core.questions import Question
@@ -34,11 +35,12 @@ class Head:
     """The head of a column, or of a number and its interval."""
 
     name: str
-    says: str = ""  # what the number says
-    low_says: str = ""  # of what its ends are
+    says: str = ""  # of a number without an interval: what it says
+    low_says: str = ""  # what the ends of its interval hold
     high_says: str = ""
     is_number: bool = False
     has_interval: bool = False
+    scale: str = ""  # of its bars, such as 0 … 4,000
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,9 @@ def _table(answer: Answer) -> TableFacts:
             heads.get(f"{name}_high", "") if name in intervals else "",
             is_number=_is_number(answer, name),
             has_interval=name in intervals,
+            scale=scale_words(*(columns[name + end][:MOST_ROWS] for end in ("_low", "", "_high")))
+            if name in intervals
+            else "",
         )
         for name in names
     ]
