@@ -181,7 +181,8 @@ class Batch:
         """
         how: dict[str, Any] = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads}
         how |= {"progress": progress, "wait": wait, "daily": daily, "door": door}
-        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
+        told = self._explained("")
+        return release_batch(self.offers, self.parts, self.guarantee, told, lambda: self.price, self.holdings, **how)
 
     def __len__(self) -> int:
         return len(self.offers)
@@ -235,7 +236,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     batch = made(promise)
     fitting = promise.fitting(batch.guarantee)
     batch = batch if fitting is None else made(fitting)
-    price.check_limit(batch.guarantee, holdings.policy.per_question)
+    price.check_limit(batch.guarantee, holdings.policy.per_question, budget)
     return batch
 
 

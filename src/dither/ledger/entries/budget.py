@@ -9,12 +9,14 @@ a filter                of `dither.filter`, as it is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError, UnitError
+from dither.ledger.entries.largest_price import Limits, told_price
 from dither.numeric.number import Number
 from dither.privacy.budget.filter import Filter, Spent, SumFilter, approx_filter, sum_filter, zcdp_filter
 from dither.privacy.budget.filter_state import Totals, without
@@ -106,7 +108,12 @@ class Remaining:
     @property
     def details(self) -> str:
         """What is left, as the filter counts it: ε, or ρ and δ."""
-        return f"{self.spent.budget.left(self.spent)} left of {self.ceiling}"
+        return f"{self.counted} left of {self.ceiling}"
+
+    @property
+    def counted(self) -> str:
+        """What is left, as the filter counts it, and nothing beside."""
+        return self.spent.budget.left(self.spent)
 
     @property
     def in_epsilon(self) -> bool:
@@ -147,14 +154,27 @@ def _more_like(spent: Spent, guarantee: Guarantee) -> int:
     return spent.budget.more_like(spent, guarantee) or 0
 
 
-def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
-    """The state after a charge; refused where the ceiling could be broken."""
+def pay(
+    spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str, limits: Callable[[], Limits] | None = None
+) -> Spent:
+    """The state after a charge; refused where the ceiling could be broken. `limits` are all that it must fit."""
     after = spent.budget.paid(spent, price)
     if after is None:
-        left = Remaining(spent).words(guarantee, of="left", details=True)
-        why = f"{whose} has {left}"
-        raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price, or none")
+        every = Limits([spent], spent.budget.ceiling.charge().delta) if limits is None else limits()
+        raise beyond(Remaining(spent), guarantee, every, whose=whose)
     return after
+
+
+def beyond(left: Remaining, guarantee: Guarantee, limits: Limits, *, whose: str, later: str = "") -> BudgetError:
+    """The refusal of a charge that is more than what is left: in the ε that was asked for, with the largest that fits."""
+    told = told_price(guarantee, limits.delta)
+    why = f"{whose} has {left.words(guarantee, of='left', details=True)}"
+    if not left.in_epsilon:
+        plain = all(isinstance(part, Approx) for part in guarantee.parts)
+        counted = f"{left.counted} left" + ("" if plain else f", charged as {guarantee}")
+        why = f"{whose} has {left.words(guarantee, of=f'left of {left.ceiling}')} [{counted}]"
+    instead = limits.proposal(guarantee) or "none: what is left is too little for a question of this kind"
+    return BudgetError("price", str(told), why, f"{instead}{later}")
 
 
 def give_back(spent: Spent, price: Totals) -> Spent:
