@@ -18,6 +18,7 @@ from dither.ledger.report import bar
 from dither.query.answers.answer import Answer
 from dither.query.dataset import open as open_policy
 from dither.query.owner.create_ledger import create_ledger
+from dither.terminal import wrapped
 
 VISITS, PATIENTS, CAME = 30_000, 9_000, 8_676  # patients that there are, and those of them who came at all
 MOST_VISITS = 6  # of one patient, as the policy says
@@ -154,7 +155,11 @@ def _show(epsilon: str, folder: Path, keep: Path | None) -> None:
         answers.append(quote.release())
         console.print(f"\n{answers[-1]}\n", markup=False)
     console.print(_bars(answers[0]), markup=False)
-    console.print(f"\nbudget  {bar(clinic.ledger.remaining().used)}  {clinic.ledger.remaining()}", markup=False)
+    left, last = clinic.ledger.remaining(), quote.guarantee
+    console.print(f"\nbudget  {bar(left.used)}  {left}", markup=False)
+    more = left.words(last, which="question like the last one").partition(": ")[2]
+    reason = left.reason(last)
+    console.print(wrapped(f"        {more}" + (f" ({reason})" if reason else "")), markup=False)
     if keep is not None:
         (keep / "answer.svg").write_text(answers[0].svg("cost"), encoding="utf-8")
         console.print(f"a picture of the first answer: {keep / 'answer.svg'}", markup=False)

@@ -140,8 +140,7 @@ class Batch:
     def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price and error of all questions, and which are answered together; with `details`, what is left as counted; of
         the share of `analyst`, where that is what she can spend."""
-        remaining, of = self.holdings.remaining(self.guarantee, analyst)
-        left = remaining.words(self.guarantee, which="batch like this one", of=of, details=details)
+        left = self.holdings.left(self.guarantee, analyst, which="batch like this one", details=details)
         told = self._explained(f"\nLeft       {left}")
         return Explanation("\n".join([told, *self.holdings.engine_words]))
 

@@ -58,6 +58,16 @@ class Holdings:
             return whole, "of the budget"
         return own, f"of the share of {analyst}"
 
+    def left(
+        self, guarantee: Guarantee, analyst: str | None, *, which: str = "question like this one", details: bool
+    ) -> str:
+        """The same in words, for a quote; in brackets, why there is room for more than their epsilons add up to."""
+        remaining, of = self.remaining(guarantee, analyst)
+        reason = remaining.reason(guarantee)
+        return remaining.words(guarantee, which=which, of=of, details=details) + (
+            f"\n           ({reason})" if reason else ""
+        )
+
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""
         return self.engine.table(table, self.source(table))

@@ -110,9 +110,7 @@ class Quote:
     def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it; of
         the share of `analyst`, where that is what she can spend."""
-        remaining, of = self.holdings.remaining(self.guarantee, analyst)
-        left = remaining.words(self.guarantee, of=of, details=details)
-        told = explain_offer(self.offer, f"\nLeft       {left}")
+        told = explain_offer(self.offer, f"\nLeft       {self.holdings.left(self.guarantee, analyst, details=details)}")
         return Explanation("\n".join([told, *self.holdings.engine_words]))
 
     def describe(self) -> Explanation:

@@ -25,6 +25,10 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.text import percent_down
 
+COMPOSED = (
+    "more than a plain sum of ε allows: losses of many questions add up slower, by zero-concentrated DP at that δ; "
+    "docs/choosing-epsilon.md"
+)
 SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
 
 
@@ -141,6 +145,10 @@ class Remaining:
             told += f": {number} {noun if more == 1 else _plural(noun)} {rest}"
         return f"{told}; {self.details}" if details else told
 
+    def reason(self, like: Guarantee | None) -> str:
+        """Why there is room for more questions of the price `like` than their ε add up to; '' where there is not."""
+        return COMPOSED if like is not None and _is_beyond_sum(self.like(like), like, self.ceiling) else ""
+
     def __repr__(self) -> str:
         return f"Remaining({str(self)!r})"
 
@@ -152,6 +160,15 @@ class Remaining:
 @lru_cache(maxsize=1024)  # a quote says it several times, and a page for every key that is pressed
 def _more_like(spent: Spent, guarantee: Guarantee) -> int:
     return spent.budget.more_like(spent, guarantee) or 0
+
+
+@lru_cache(maxsize=1024)
+def _is_beyond_sum(count: int, guarantee: Guarantee, ceiling: Guarantee) -> bool:
+    most = ceiling.charge()
+    if count < 2 or most.epsilon is None or most.delta == 0:
+        return False
+    each = told_price(guarantee, most.delta).charge().epsilon
+    return each is not None and each * count > most.epsilon
 
 
 def pay(
