@@ -29,7 +29,7 @@ from dither.query.answers.table import preformatted
 from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.engine import Progress
 from dither.query.groups.unknown_keys import read_other
-from dither.query.holdings import Holdings
+from dither.query.holdings import Holdings, left_words
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import batch_question
@@ -140,7 +140,8 @@ class Batch:
     def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price and error of all questions, and which are answered together; with `details`, what is left as counted; of
         the share of `analyst`, where that is what she can spend."""
-        left = self.holdings.left(self.guarantee, analyst, which="batch like this one", details=details)
+        ledger, which = self.holdings.ledger, "batch like this one"
+        left = left_words(ledger, self.guarantee, analyst, which=which, details=details)
         told = self._explained(f"\nLeft       {left}")
         return Explanation("\n".join([told, *self.holdings.engine_words]))
 

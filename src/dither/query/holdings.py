@@ -46,28 +46,6 @@ class Holdings:
         """Receipts whose answers were being computed here when something went wrong: nobody here waits for them."""
         return set()
 
-    def remaining(self, guarantee: Guarantee, analyst: str | None) -> tuple[Remaining, str]:
-        """What is left for questions at the price `guarantee`: of the budget, or of the share of `analyst` where that admits
-        fewer; and of which of them it is, in words."""
-        whole = self.ledger.remaining()
-        try:
-            own = None if not analyst else self.ledger.remaining(analyst)
-        except DataError:  # no share of that name
-            own = None
-        if own is None or whole.like(guarantee) < own.like(guarantee):
-            return whole, "of the budget"
-        return own, f"of the share of {analyst}"
-
-    def left(
-        self, guarantee: Guarantee, analyst: str | None, *, which: str = "question like this one", details: bool
-    ) -> str:
-        """The same in words, for a quote; in brackets, why there is room for more than their epsilons add up to."""
-        remaining, of = self.remaining(guarantee, analyst)
-        reason = remaining.reason(guarantee)
-        return remaining.words(guarantee, which=which, of=of, details=details) + (
-            f"\n           ({reason})" if reason else ""
-        )
-
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""
         return self.engine.table(table, self.source(table))
@@ -82,3 +60,30 @@ class Holdings:
             why = "the policy does not say where its rows are"
             raise PolicyError(f"tables.{table.name}.source", None, why, '"visits.parquet"')
         return self.sources[table.name]
+
+
+def remaining_for(ledger: Ledger, guarantee: Guarantee, analyst: str | None) -> tuple[Remaining, str]:
+    """What is left for questions at the price `guarantee`: of the budget, or of the share of `analyst` where that admits
+    fewer; and of which of them it is, in words."""
+    whole = ledger.remaining()
+    try:
+        own = None if not analyst else ledger.remaining(analyst)
+    except DataError:  # no share of that name
+        own = None
+    if own is None or whole.like(guarantee) < own.like(guarantee):
+        return whole, "of the budget"
+    return own, f"of the share of {analyst}"
+
+
+def left_words(
+    ledger: Ledger,
+    guarantee: Guarantee,
+    analyst: str | None,
+    *,
+    which: str = "question like this one",
+    details: bool = False,
+) -> str:
+    """The same in words, for a quote; in brackets, why there is room for more than their epsilons add up to."""
+    remaining, of = remaining_for(ledger, guarantee, analyst)
+    reason = remaining.reason(guarantee)
+    return remaining.words(guarantee, which=which, of=of, details=details) + (f"\n           ({reason})" if reason else "")

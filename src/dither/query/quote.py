@@ -18,7 +18,7 @@ from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
 from dither.query.engines.engine import Progress
-from dither.query.holdings import Holdings
+from dither.query.holdings import Holdings, left_words
 from dither.query.plan.describe import describe
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import question
@@ -110,7 +110,8 @@ class Quote:
     def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it; of
         the share of `analyst`, where that is what she can spend."""
-        told = explain_offer(self.offer, f"\nLeft       {self.holdings.left(self.guarantee, analyst, details=details)}")
+        left = left_words(self.holdings.ledger, self.guarantee, analyst, details=details)
+        told = explain_offer(self.offer, f"\nLeft       {left}")
         return Explanation("\n".join([told, *self.holdings.engine_words]))
 
     def describe(self) -> Explanation:
