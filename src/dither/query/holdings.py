@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
 from dither.errors import DataError, PolicyError
+from dither.hints import OF_A_DATASET
 from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -45,6 +47,13 @@ class Holdings:
     def lost(self) -> set[int]:
         """Receipts whose answers were being computed here when something went wrong: nobody here waits for them."""
         return set()
+
+    if not TYPE_CHECKING:  # a checker of types would take every name for one that is there
+
+        def __getattr__(self, name: str) -> Any:
+            meant = OF_A_DATASET.get(name.lower())
+            told = f"'{type(self).__name__}' object has no attribute '{name}'"
+            raise AttributeError(f"{told}: {meant}" if meant else told, name=name, obj=self)
 
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""
