@@ -65,4 +65,6 @@ def test_what_takes_no_value_shows_none_in_the_help(name):
         assert told.exit_code == 0, told.output
         assert "--help" in told.output
         assert "bool" not in told.output.lower(), words
-        assert name != "query" or "path>" in told.output.lower() or " PATH " in told.output  # what takes a value shows its kind
+        assert (
+            name != "query" or "path>" in told.output.lower() or " PATH " in told.output
+        )  # what takes a value shows its kind
