@@ -23,6 +23,7 @@ UNREACHED = {  # what has no flag: it is refused to those who write Python, and 
     "dither.Ledger.create('clinic.ledger', budget=dither.approx(3, '1e-6')); "
     "to try things out, dither.Ledger.temporary(dither.pure(1))",
     "clinic.quote(sql, epsilon=1).compare(another)",
+    "clinic.quote(sql, epsilon=1).compare(epsilon=[0.1, 0.5])",
     "True if anything more is allowed than before",
     "mu='0.5', or mu2='1/4'",
     "(count * approx(...)).epsilon(delta)",
