@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
+import pyarrow
 import pytest
 
 import dither
 from dither.arguments import ROOMS_OF_VALUES, argument_errors
-from dither.errors import ArgumentError, DitherError
+from dither.errors import ArgumentError, DataError, DitherError
 from tests.test_surface import FRONTS, MODULES, names
 
 BARE = {  # public names that have no words of their own, by the reason
@@ -166,8 +167,11 @@ def test_what_other_libraries_call_a_function_is_here_a_class(word):
 
 def test_data_is_not_shown():
     rows = [("Ann", 31), ("Bob", 44)]
-    with pytest.raises(ArgumentError) as told:
+    with pytest.raises(DataError) as refused:
         dither.protect(rows)
+    assert "Ann" not in str(refused.value)
+    with pytest.raises(ArgumentError) as told:
+        dither.protect(pyarrow.table({"name": ["Ann", "Bob"]}))
     assert "Ann" not in str(told.value)
     assert "protect(data=..., name='visits', person='patient_id', ledger=" in told.value.instead
     with pytest.raises(ArgumentError) as told:

@@ -42,6 +42,9 @@ ADVICE = {  # beside the proposal, by what was called
     "open": "; dither policy init FILE drafts such a file",
     "Bins": ", or Bins.even(0, 120, 24)",
 }
+BESIDE = {  # the same, by what was left out
+    "ledger": "; to try things out, ledger=dither.Ledger.temporary(dither.pure(1))",
+}
 ROOMS_OF_VALUES = ("channels", "density", "local", "mechanisms", "noise", "numeric", "privacy")
 PACKAGE = __name__.partition(".")[0]
 MARK = "_argument_errors"  # of a function that has its words already
@@ -219,16 +222,17 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
 
 def _call(callee: Callee, said: Mapping[str, Any], example: Mapping[str, str]) -> str:
     """A call with what was said, and an example in place of what is needed besides."""
-    parts = []
+    parts, beside = [], ADVICE.get(callee.name, "")
     for each, parameter in callee.known.items():
         if each in said:
             text = _value(said[each])
         elif _is_needed(parameter):
+            beside += BESIDE.get(each, "")
             text = EXAMPLES.get(each) or example.get(each, "...").removeprefix(f"{each}=")
         else:
             continue
         parts.append(text if parameter.kind is inspect.Parameter.POSITIONAL_ONLY else f"{each}={text}")
-    return f"{callee.name}({', '.join(parts)}){ADVICE.get(callee.name, '')}"
+    return f"{callee.name}({', '.join(parts)}){beside}"
 
 
 def _value(value: Any) -> str:

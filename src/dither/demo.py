@@ -7,6 +7,7 @@ import hashlib
 import re
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ from dither.ledger.report import bar
 from dither.query.answers.answer import Answer
 from dither.query.dataset import open as open_policy
 from dither.query.owner.create_ledger import create_ledger
+from dither.terminal import wrapped
+
+if TYPE_CHECKING:
+    import pyarrow
 
 VISITS, PATIENTS, CAME = 30_000, 9_000, 8_676  # patients that there are, and those of them who came at all
 MOST_VISITS = 6  # of one patient, as the policy says
@@ -73,15 +78,30 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def save(folder: Path) -> None:
-    """Write the clinic: visits.parquet, policy.toml and ask.py."""
-    import pyarrow
+def save(folder: Path) -> bool:
+    """Write the clinic: visits.parquet, policy.toml and ask.py. One that is there is kept, with its ledger; whether so."""
     import pyarrow.parquet
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("policy.toml", POLICY), ("ask.py", ASK)):
         if (folder / name).exists() and not _is_ours((folder / name).read_text(encoding="utf-8"), text):
             raise ConflictError("--save", str(folder / name), "there is another file of that name", "a new folder")
+    kept, visits = (folder / "policy.toml").exists(), folder / "visits.parquet"
+    if not kept and visits.exists():  # it may be somebody's data
+        raise ConflictError("--save", str(visits), "there is another file of that name", "a new folder")
+    if not visits.exists():
+        pyarrow.parquet.write_table(_visits(), visits)
+    (folder / "ask.py").write_text(ASK, encoding="utf-8")
+    if not kept:
+        (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
+        create_ledger(folder / "policy.toml", write=True)
+    return kept
+
+
+def _visits() -> pyarrow.Table:
+    """The rows, the same every time."""
+    import pyarrow
+
     made_up = _numbers(7 * VISITS + 6 * PATIENTS)
     u, ages = made_up[: 7 * VISITS].reshape(7, VISITS), made_up[7 * VISITS :].reshape(6, PATIENTS)
     age = (-8 * np.log(ages).sum(axis=0)).clip(0, 99).astype(int)  # sums of exponentials: gamma
@@ -91,7 +111,7 @@ def save(folder: Path) -> None:
     ward = np.where(u[2] < 0.5, likely[whose], (u[3] * len(WARDS)).astype(int))
     day = (u[4] * 365).astype(int)
     cost = (-np.array([150, 240, 320, 90, 270])[ward] * np.log(u[5] * u[6])).round(2).clip(0, 2000)
-    table = pyarrow.table(
+    return pyarrow.table(
         {
             "patient_id": whose + 100_000,
             "day": [datetime.date(2025, 1, 1) + datetime.timedelta(days=int(offset)) for offset in day],
@@ -100,11 +120,6 @@ def save(folder: Path) -> None:
             "cost": cost,
         }
     )
-    pyarrow.parquet.write_table(table, folder / "visits.parquet")
-    (folder / "ask.py").write_text(ASK, encoding="utf-8")
-    if not (folder / "policy.toml").exists():
-        (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
-        create_ledger(folder / "policy.toml", write=True)
 
 
 def _is_ours(found: str, text: str) -> bool:
@@ -133,8 +148,10 @@ def _numbers(count: int) -> NDArray[np.float64]:
 def show(epsilon: str, keep: Path | None = None) -> None:
     """Ask three questions about the clinic and print what comes."""
     with tempfile.TemporaryDirectory(prefix="dither-demo-") as passing:
-        if keep is not None:
-            save(keep)  # what is asked here is asked of a copy, so that its whole budget is left
+        if keep is not None and save(keep):  # what is asked here is asked of a copy, so that its whole budget is left
+            told = f"{keep} has a clinic already, which is kept: visits.parquet, policy.toml, ask.py, and the ledger with "
+            told += "what was spent of its budget. answer.svg is written anew. For a full budget, name another folder.\n"
+            Console(highlight=False).print(wrapped(told), markup=False)
         _show(epsilon, Path(passing), keep)
 
 
@@ -154,7 +171,11 @@ def _show(epsilon: str, folder: Path, keep: Path | None) -> None:
         answers.append(quote.release())
         console.print(f"\n{answers[-1]}\n", markup=False)
     console.print(_bars(answers[0]), markup=False)
-    console.print(f"\nbudget  {bar(clinic.ledger.remaining().used)}  {clinic.ledger.remaining()}", markup=False)
+    left, last = clinic.ledger.remaining(), quote.guarantee
+    console.print(f"\nbudget  {bar(left.used)}  {left}", markup=False)
+    more = left.words(last, which="question like the last one").partition(": ")[2]
+    reason = left.reason(last)
+    console.print(wrapped(f"        {more}" + (f" ({reason})" if reason else "")), markup=False)
     if keep is not None:
         (keep / "answer.svg").write_text(answers[0].svg("cost"), encoding="utf-8")
         console.print(f"a picture of the first answer: {keep / 'answer.svg'}", markup=False)

@@ -26,6 +26,15 @@ MEANT = {  # words of other libraries, and names that were others once, by the w
     **dict.fromkeys(("epsilon", "eps"), "dither.pure('0.5'), or dither.approx(1, '1e-6')"),
 }
 
+ASK = "clinic.quote('SELECT COUNT(*) AS n FROM visits', epsilon='0.5').release()"
+LEFT = "clinic.ledger.remaining(), where clinic is the dataset; of a quote, quote.affordable"
+OF_A_DATASET = {  # what a dataset does not have, by the words in small letters
+    **dict.fromkeys(("remaining", "left", "spent", "used", "budget", "epsilon", "accountant"), LEFT),
+    **dict.fromkeys(("query", "sql", "ask", "execute", "run", "select", "release", "count", "sum", "mean"), ASK),
+    **dict.fromkeys(("batch", "quotes"), "clinic.quote([...], epsilon='1'), with a list of questions"),
+    **dict.fromkeys(("columns", "schema", "tables", "describe", "info"), "clinic.explain(), or clinic.policy.tables"),
+}
+
 
 def hint(name: str, names: Iterable[str], elsewhere: Iterable[str]) -> str:
     """What was meant: a name here or of another front, by its spelling, or a word of other libraries; or nothing."""

@@ -20,8 +20,10 @@ REACHED = ("query", "ledger", "privacy", "numeric", "local", "cli", "extras.py",
 UNREACHED = {  # what has no flag: it is refused to those who write Python, and to nobody else
     "'geometric', or approx('0.5', '1e-6') as the guarantee",
     "approx('0.5', '1e-9'), zcdp('0.01', delta='1e-9'), or 0",
-    "dither.Ledger.create('clinic.ledger', budget=dither.approx(3, '1e-6'))",
+    "dither.Ledger.create('clinic.ledger', budget=dither.approx(3, '1e-6')); "
+    "to try things out, dither.Ledger.temporary(dither.pure(1))",
     "clinic.quote(sql, epsilon=1).compare(another)",
+    "clinic.quote(sql, epsilon=1).compare(epsilon=[0.1, 0.5])",
     "True if anything more is allowed than before",
     "mu='0.5', or mu2='1/4'",
     "(count * approx(...)).epsilon(delta)",

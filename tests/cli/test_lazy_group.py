@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
-from dither.cli.main import Commands
+from dither.cli.main import Commands, app
 
 LISTING = """
 import sys
@@ -51,3 +52,23 @@ def test_a_list_of_commands_imports_none_of_them(arguments, code, shown):
             "dither.terminal",
         ]
     ), done.stderr
+
+
+def commands_below(command, words):
+    """Each command that can be typed, with its words."""
+    yield words
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands_below(below, [*words, name])
+
+
+@pytest.mark.parametrize("name", ["", *Commands.homes])
+def test_what_takes_no_value_shows_none_in_the_help(name):
+    typed = [[]] if not name else list(commands_below(Commands().load(name), [name]))
+    for words in typed:
+        told = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
+        assert told.exit_code == 0, told.output
+        assert "--help" in told.output
+        assert "bool" not in told.output.lower(), words
+        assert (
+            name != "query" or "path>" in told.output.lower() or " PATH " in told.output
+        )  # what takes a value shows its kind

@@ -402,3 +402,29 @@ def test_ask_runs_as_it_is_saved(clinic):
     assert result.returncode == 0, result.stderr
     assert "Price" in result.stdout
     assert "cardiology" in result.stdout
+
+
+def test_a_demo_that_was_saved_is_kept_and_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = dither("demo", "--save", "made")
+    assert "is kept" not in first
+    policy, rows = (
+        (tmp_path / "made/policy.toml").read_text(encoding="utf-8"),
+        (tmp_path / "made/visits.parquet").read_bytes(),
+    )
+    dither("query", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.5", "--policy", "made/policy.toml")
+    again = " ".join(dither("demo", "--save", "made").split())
+    assert again.startswith("made has a clinic already, which is kept: visits.parquet, policy.toml, ask.py, and the ledger")
+    assert (tmp_path / "made/policy.toml").read_text(encoding="utf-8") == policy
+    assert (tmp_path / "made/visits.parquet").read_bytes() == rows
+    assert " 4.4 % used" in dither("ledger", "show", "made/clinic.ledger")
+    assert "(asked of a copy: the ledger in made was not charged)" in again
+
+
+def test_a_demo_overwrites_no_data_of_somebody_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "visits.parquet").write_bytes(b"mine")
+    with pytest.raises(ConflictError, match="there is another file of that name"):
+        dither("demo", "--save", ".")
+    assert (tmp_path / "visits.parquet").read_bytes() == b"mine"
+    assert [one.name for one in tmp_path.iterdir()] == ["visits.parquet"]

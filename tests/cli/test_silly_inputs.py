@@ -207,7 +207,7 @@ WRITTEN = {
     "open('visits.parquet')": (lambda: dither.open("visits.parquet"), "dither policy init"),
     "open(3)": (lambda: dither.open(3), "'policy.toml'"),
     "open('.', 'r')": (lambda: dither.open(".", "r"), "open(path='.');"),
-    "protect([..])": (lambda: dither.protect([1, 2]), "protect(data=..., name='visits'"),
+    "protect([..])": (lambda: dither.protect([1, 2]), "pyarrow.Table.from_pylist(data) of a list of dicts; or a .parquet"),
     "protect a list": (lambda: protected([{"a": 1}]), "pyarrow.Table.from_pylist(data)"),
     "protect a dict": (lambda: protected({"a": [1]}), "pyarrow.table(data)"),
     "protect None": (lambda: protected(None), "an Arrow table"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dither import Ledger, approx, pure, zcdp
+from dither import Ledger, approx, calibrate, gdp, pure, zcdp
 from dither.errors import BudgetError, ConflictError
-from dither.ledger.entries.budget import Remaining, read_ceiling
+from dither.ledger.entries.budget import COMPOSED, Remaining, read_ceiling
 from dither.ledger.history import history_lines
 
 
@@ -20,6 +20,22 @@ def test_percent_questions_and_details():
     assert left.words(pure("0.01"), which="batch like this one").endswith("about 60 more batches like this one")
     assert left.words(details=True) == "60% of the budget; ε = 0.6 left of ε = 1 (add/remove one person)"
     assert str(left) == "60%: ε = 0.6 left of ε = 1 (add/remove one person)"
+
+
+def test_why_there_are_more_than_epsilons_add_up_to():
+    """Of questions of ε = 0.5, a budget of ε = 3 has six by a plain sum; where no more are left, there is nothing to say."""
+    half = gdp(1 / calibrate.gaussian("0.5", "1e-6"))
+    budget = read_ceiling(approx(3, "1e-6"))
+    spent = budget.nothing
+    for left in range(22, 6, -1):
+        assert Remaining(spent).like(half) == left
+        assert Remaining(spent).reason(half) == COMPOSED
+        spent = budget.after(spent, half)
+    assert Remaining(spent).like(half) == 6
+    assert Remaining(spent).reason(half) == Remaining(spent).reason(None) == ""
+    assert Remaining(budget.nothing).reason(pure(1)) == ""  # three, as by a plain sum
+    assert Remaining(read_ceiling(pure(3)).nothing).reason(pure("0.01")) == ""
+    assert Remaining(read_ceiling(zcdp(1)).nothing).reason(half) == ""  # it has no ε to compare with
 
 
 def test_so_many_questions_are_admitted_and_no_more(tmp_path):
@@ -45,8 +61,10 @@ def test_the_delta_is_counted(tmp_path):
         assert left.percent == "2%"  # of the half that questions may have
         with pytest.raises(BudgetError) as found:
             ledger.reserve(approx("0.001", "4.9e-7"), "and again")
-        assert found.value.why.startswith("the ledger has 2% left: no more questions like this one; ρ = ")
-        assert ", δ = 1e-08 left of (ε = 1, δ = 1e-06)" in found.value.why
+        of = "2% left of (ε = 1, δ = 1e-06) (add/remove one person)"
+        assert found.value.why.startswith(f"the ledger has {of}: no more questions like this one [ρ = ")
+        assert found.value.why.endswith("δ = 1e-08 left]")
+        assert found.value.instead.startswith("a question of ε = 0.999 or less that has no δ of its own")
         told = ledger.explain(receipt, details=True)
         assert told.startswith(f"receipt {receipt.name}: charged (ε = 0.001, δ = 4.9e-07)")
         assert "left after it: 2% of the budget: no more questions like this one; ρ = " in told

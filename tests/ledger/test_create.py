@@ -57,3 +57,12 @@ def test_a_temporary_ledger_is_gone_with_whoever_had_it_and_with_the_program():
     script = "import dither; print(dither.Ledger.temporary(dither.pure(1)).location)"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not Path(told.stdout.strip()).parent.exists()
+
+
+def test_a_ledger_in_memory_is_refused_with_the_throw_away(tmp_path):
+    for call in (Ledger, lambda place: Ledger.create(place, budget=pure(1))):
+        with pytest.raises(LedgerError, match="would forget what was spent") as told:
+            call(":memory:")
+        assert "to try things out, Ledger.temporary(pure(1))" in told.value.instead
+    with Ledger.temporary(pure(1), domain="class") as ledger:
+        assert ledger.reserve(pure("0.1"), "how many?").name.startswith("temporary-")

@@ -336,7 +336,7 @@ def small(tmp_path, steady):
 def test_a_price_above_the_portion_is_said_to_be_so(small):
     told = refused(small, "1", price=pure("0.4"))
     assert "ana may spend ε = 0.3" in told
-    assert "a question with a smaller price." in told
+    assert "What would work: a question of ε = 0.3 or less." in told
     assert "UTC" not in told
 
 

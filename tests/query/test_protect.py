@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 
 import dither
-from dither.errors import GuaranteeError, PolicyError, QuestionError
+from dither.errors import ArgumentError, DataError, GuaranteeError, PolicyError, QuestionError
 from tests.query.clinics import clinic, visits
 
 WARDS = pyarrow.table({"ward": ["A", "B", "A"], "site": ["north", "south", "south"], "floor": [1, 2, 30]})
@@ -67,3 +67,57 @@ def test_a_column_of_the_protected_table_may_have_a_dot_in_its_name(tmp_path):
     )  # fmt: skip
     assert data.policy.table("visits").column("wards.site").keys == ("x", "y")
     assert data.policy.table("wards").column("site").keys is None
+
+
+@pytest.mark.parametrize("data", [[1, 2], {"a": [1]}, None, 3, object()], ids=lambda data: type(data).__name__)
+@pytest.mark.parametrize("others", [{}, {"epsilon": 1}, {"name": "visits"}, {"name": "", "person": "a", "ledger": None}])
+def test_data_that_is_no_table_is_refused_first(data, others):
+    with pytest.raises(DataError, match="a DataFrame of pandas, polars or Spark, or an Arrow table") as told:
+        dither.protect(data, **others)
+    assert told.value.where == "data"
+    assert told.value.__context__ is None
+    with pytest.raises(DataError, match="Arrow table"):
+        dither.protect(data=data, **others)
+
+
+def test_a_table_without_its_other_arguments_is_refused_as_before():
+    for given in ({"data": WARDS}, {"data": "wards.parquet"}, {}):
+        with pytest.raises(ArgumentError, match="of protect = nothing is refused: it has no default"):
+            dither.protect(**given)
+
+
+def test_a_throw_away_ledger_is_proposed_beside_a_lasting_one():
+    with pytest.raises(ArgumentError) as told:
+        dither.protect(WARDS, name="wards", person="ward")
+    assert told.value.instead.endswith("; to try things out, ledger=dither.Ledger.temporary(dither.pure(1))")
+    with dither.Ledger.temporary(dither.pure(1)) as ledger:
+        with pytest.raises(ArgumentError) as told:
+            dither.protect(WARDS, name="wards", ledger=ledger)
+        assert "temporary" not in told.value.instead
+    with pytest.raises(DataError) as refused:
+        dither.protect(WARDS, name="wards", person="ward", ledger="clinic.ledger")
+    assert "dither.Ledger.temporary(dither.pure(1))" in refused.value.instead
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "remaining",
+            "'Dataset' object has no attribute 'remaining': clinic.ledger.remaining(), where clinic is the dataset",
+        ),
+        ("budget", "clinic.ledger.remaining()"),
+        ("query", "clinic.quote('SELECT COUNT(*) AS n FROM visits', epsilon='0.5').release()"),
+        ("columns", "clinic.explain()"),
+    ],
+)
+def test_what_a_dataset_does_not_have_says_what_has_it(tmp_path, name, words):
+    data = clinic(tmp_path)
+    with pytest.raises(AttributeError) as told:
+        getattr(data, name)
+    assert words in str(told.value)
+    assert not hasattr(data, "xyzzy")
+    with pytest.raises(AttributeError, match=r"^'Dataset' object has no attribute 'xyzzy'$"):
+        _ = data.xyzzy
+    data.ledger.remaining()
+    data.explain()

@@ -49,7 +49,8 @@ WORDS = (  # in this order; what has no flag is left out or said by those that d
     (re.compile(r"(?:; |, or )\.(?:to\(unit\)|per_person\(rows\))(?: where that proves something)?"), ""),
     (re.compile(r"; \.epsilon\(0\) is inf"), ""),
     (re.compile(r"\.epsilon\('([^']*)'\)"), r"--delta \1"),
-    (re.compile(r", a pandas or polars DataFrame, or an Arrow table"), ""),
+    (re.compile(r", a DataFrame of pandas, polars or Spark, or an Arrow table"), ""),
+    (re.compile(r"(?:; )?to try things out, Ledger\.temporary\([^;]*$"), ""),
     (
         re.compile(
             r"an integer, a Fraction, a Decimal, a float such as 0\.1, or text such as '0\.1', '1/3', '1e-6', 'ln\(3\)'"

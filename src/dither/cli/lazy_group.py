@@ -41,4 +41,24 @@ class LazyGroup(TyperGroup):
             holder.add_typer(found, name=name)
         else:
             holder.command(name)(found)
-        return get_group(holder).commands[name]
+        return _with_plain_flags(get_group(holder).commands[name])
+
+    def get_params(self, ctx: Any) -> Any:
+        """As they are, where those that take no value show none."""
+        return _plain_flags(super().get_params(ctx))
+
+
+def _with_plain_flags(command: Any) -> Any:
+    """A command, and those below it, whose help shows no type beside what takes no value: typer writes <bool> there."""
+    read = command.get_params
+    command.get_params = lambda ctx: _plain_flags(read(ctx))  # --help is made when somebody asks for it
+    for below in getattr(command, "commands", {}).values():
+        _with_plain_flags(below)
+    return command
+
+
+def _plain_flags(options: Any) -> Any:
+    for one in options:
+        if getattr(one, "is_flag", False):
+            one.metavar = ""
+    return options

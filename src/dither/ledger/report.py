@@ -60,6 +60,8 @@ def overview(
     price, one = (like, str(like)) if like is not None else (last_price(ledger), "the last one")
     of = "of the budget" if analyst is None else "of the share"
     table.add_row("left", Text(remaining.words(price, which=f"question like {one}", of=of)))
+    if reason := remaining.reason(price):
+        table.add_row("", Text(reason))
     if details or remaining.in_epsilon:
         table.add_row("", Text(facts["left"].partition(" left of ")[0]))
     table.add_row("", Text(bar(facts["used"])))

@@ -29,7 +29,7 @@ from dither.query.answers.table import preformatted
 from dither.query.counters.counter_sets import Reading, choose_counters
 from dither.query.engines.engine import Progress
 from dither.query.groups.unknown_keys import read_other
-from dither.query.holdings import Holdings
+from dither.query.holdings import Holdings, left_words
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import batch_question
@@ -140,8 +140,8 @@ class Batch:
     def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price and error of all questions, and which are answered together; with `details`, what is left as counted; of
         the share of `analyst`, where that is what she can spend."""
-        remaining, of = self.holdings.remaining(self.guarantee, analyst)
-        left = remaining.words(self.guarantee, which="batch like this one", of=of, details=details)
+        ledger, which = self.holdings.ledger, "batch like this one"
+        left = left_words(ledger, self.guarantee, analyst, which=which, details=details)
         told = self._explained(f"\nLeft       {left}")
         return Explanation("\n".join([told, *self.holdings.engine_words]))
 
@@ -181,7 +181,8 @@ class Batch:
         """
         how: dict[str, Any] = {"idempotency_key": idempotency_key, "analyst": analyst, "threads": threads}
         how |= {"progress": progress, "wait": wait, "daily": daily, "door": door}
-        return release_batch(self.offers, self.parts, self.guarantee, self._explained(""), self.holdings, **how)
+        told = self._explained("")
+        return release_batch(self.offers, self.parts, self.guarantee, told, lambda: self.price, self.holdings, **how)
 
     def __len__(self) -> int:
         return len(self.offers)
@@ -235,7 +236,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     batch = made(promise)
     fitting = promise.fitting(batch.guarantee)
     batch = batch if fitting is None else made(fitting)
-    price.check_limit(batch.guarantee, holdings.policy.per_question)
+    price.check_limit(batch.guarantee, holdings.policy.per_question, budget)
     return batch
 
 

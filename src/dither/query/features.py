@@ -108,7 +108,7 @@ class Features:
     ) -> tuple[str, Receipt]:
         """What `compute` made of the rows, as it is stored under the receipt of the charge, perhaps before."""
         ledger, engine, policy = self.holdings.ledger, self.holdings.engine, self.holdings.policy
-        price.check_limit(guarantee, policy.per_question)
+        price.check_limit(guarantee, policy.per_question, ledger.budget)
         terms: dict[str, Any] = {"analyst": analyst, "data_version": policy.data_version, "policy_hash": policy.hash}
         stored = ledger.recall(guarantee, question, **terms)
         if stored is not None and stored.answer is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -125,7 +126,7 @@ class FreeQuote(Quote):
             return "none: the columns with their types, by the policy"
         return "all keys that there can be, by the policy or the question, whether the data has them or not"
 
-    def compare(self, *others: Quote) -> Comparison:
+    def compare(self, *others: Quote, epsilon: Sequence[NumberLike] | None = None) -> Comparison:
         """Refused: nothing is released."""
         raise self._free()
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from dither.arguments import argument_errors
 from dither.errors import DataError, PolicyError
+from dither.hints import OF_A_DATASET
 from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -46,17 +48,12 @@ class Holdings:
         """Receipts whose answers were being computed here when something went wrong: nobody here waits for them."""
         return set()
 
-    def remaining(self, guarantee: Guarantee, analyst: str | None) -> tuple[Remaining, str]:
-        """What is left for questions at the price `guarantee`: of the budget, or of the share of `analyst` where that admits
-        fewer; and of which of them it is, in words."""
-        whole = self.ledger.remaining()
-        try:
-            own = None if not analyst else self.ledger.remaining(analyst)
-        except DataError:  # no share of that name
-            own = None
-        if own is None or whole.like(guarantee) < own.like(guarantee):
-            return whole, "of the budget"
-        return own, f"of the share of {analyst}"
+    if not TYPE_CHECKING:  # a checker of types would take every name for one that is there
+
+        def __getattr__(self, name: str) -> Any:
+            meant = OF_A_DATASET.get(name.lower())
+            told = f"'{type(self).__name__}' object has no attribute '{name}'"
+            raise AttributeError(f"{told}: {meant}" if meant else told, name=name, obj=self)
 
     def table_source(self, table: Table) -> TableSource:
         """Where the rows of a table are, and how they are stored there."""
@@ -72,3 +69,30 @@ class Holdings:
             why = "the policy does not say where its rows are"
             raise PolicyError(f"tables.{table.name}.source", None, why, '"visits.parquet"')
         return self.sources[table.name]
+
+
+def remaining_for(ledger: Ledger, guarantee: Guarantee, analyst: str | None) -> tuple[Remaining, str]:
+    """What is left for questions at the price `guarantee`: of the budget, or of the share of `analyst` where that admits
+    fewer; and of which of them it is, in words."""
+    whole = ledger.remaining()
+    try:
+        own = None if not analyst else ledger.remaining(analyst)
+    except DataError:  # no share of that name
+        own = None
+    if own is None or whole.like(guarantee) < own.like(guarantee):
+        return whole, "of the budget"
+    return own, f"of the share of {analyst}"
+
+
+def left_words(
+    ledger: Ledger,
+    guarantee: Guarantee,
+    analyst: str | None,
+    *,
+    which: str = "question like this one",
+    details: bool = False,
+) -> str:
+    """The same in words, for a quote; in brackets, why there is room for more than their epsilons add up to."""
+    remaining, of = remaining_for(ledger, guarantee, analyst)
+    reason = remaining.reason(guarantee)
+    return remaining.words(guarantee, which=which, of=of, details=details) + (f"\n           ({reason})" if reason else "")

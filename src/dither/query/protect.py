@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from dither.arguments import argument_errors
-from dither.errors import DataError, PolicyError
+from dither.errors import ArgumentError, DataError, PolicyError
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -17,11 +18,30 @@ from dither.query.policy.column import Key
 from dither.query.policy.csv_dialect import CsvDialect, read_csv_dialect
 from dither.query.policy.origin import CONSENT
 from dither.query.policy.policy import VERSION, read_policy
-from dither.query.sources.find_source import find_source
+from dither.query.sources.find_source import find_source, must_be_table
 from dither.query.sources.schema import Schema, unreadable
 from dither.query.sources.source import DataLike
 
+Target = TypeVar("Target", bound=Callable[..., Any])
 
+
+def _data_first(target: Target) -> Target:
+    """The same function; where its arguments do not fit, data that is no table is refused before them."""
+
+    @wraps(target)
+    def outer(*given: Any, **named: Any) -> Any:
+        try:
+            return target(*given, **named)
+        except ArgumentError as error:
+            refused = error
+        if given or "data" in named:
+            must_be_table(given[0] if given else named["data"], "data")
+        raise refused
+
+    return cast(Target, outer)
+
+
+@_data_first
 @argument_errors
 def protect(
     data: DataLike,
@@ -116,10 +136,13 @@ def protect(
         ['A', 'B', 'C']
         >>> folder.cleanup()
     """
+    must_be_table(data, "data")
     if not isinstance(ledger, Ledger):
-        raise DataError(
-            "ledger", ledger, "it is not a ledger", "dither.Ledger.create('clinic.ledger', budget=dither.approx(3, '1e-6'))"
+        instead = (
+            "dither.Ledger.create('clinic.ledger', budget=dither.approx(3, '1e-6')); "
+            "to try things out, dither.Ledger.temporary(dither.pure(1))"
         )
+        raise DataError("ledger", ledger, "it is not a ledger", instead)
     if not isinstance(name, str) or not name:
         raise PolicyError("name", name, "a table has a name", "'visits'")
     dialect = _dialect(separator, encoding, quote, header)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dither.arguments import argument_errors
-from dither.errors import DataError, DitherError
+from dither.errors import BudgetError, DataError, DitherError
 from dither.numeric.number import NumberLike
 from dither.numeric.representation import LONGEST_LINE, LONGEST_VALUE, cut
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.records import finite_epsilon
 from dither.query.answers.answer import Answer
-from dither.query.answers.compare import Column, Comparison, compare, other_noise
+from dither.query.answers.compare import NO_PRICE, Column, Comparison, compare, other_noise
 from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_offer
 from dither.query.answers.table import preformatted
 from dither.query.engines.engine import Progress
-from dither.query.holdings import Holdings
+from dither.query.holdings import Holdings, left_words
 from dither.query.plan.describe import describe
-from dither.query.pricing.ask import Ask
+from dither.query.pricing.ask import Ask, Terms
 from dither.query.pricing.fingerprint import question
 from dither.query.pricing.make_offer import make_offer
 from dither.query.pricing.offer import Offer
@@ -110,8 +111,7 @@ class Quote:
     def explain(self, *, details: bool = False, analyst: str | None = None) -> Explanation:
         """Price, error, bounds and what they mean, in words; with `details`, what is left also as the budget counts it; of
         the share of `analyst`, where that is what she can spend."""
-        remaining, of = self.holdings.remaining(self.guarantee, analyst)
-        left = remaining.words(self.guarantee, of=of, details=details)
+        left = left_words(self.holdings.ledger, self.guarantee, analyst, details=details)
         told = explain_offer(self.offer, f"\nLeft       {left}")
         return Explanation("\n".join([told, *self.holdings.engine_words]))
 
@@ -119,16 +119,24 @@ class Quote:
         """How dither understood the SQL, clause by clause."""
         return Explanation(describe(self.offer.question))
 
-    def compare(self, *others: Quote) -> Comparison:
+    def compare(self, *others: Quote, epsilon: Sequence[NumberLike] | None = None) -> Comparison:
         """A table of this quote beside `others`: prices, shares of the budget, errors, and how a person is bounded.
 
         Without others, and where the budget counts rho, beside the other kind of noise: at the same charge, and at the same
         epsilon, which is another charge. The budget decides what an answer costs, so the first of them is the fair one.
+        Reads nothing and costs nothing.
+
+        Args:
+            others: quotes of the same or of other questions.
+            epsilon: other prices of this question, such as [0.1, 0.5, 1]; those that are not allowed stand below, with why.
         """
         for other in others:
             if not isinstance(other, Quote):
                 raise DataError("quote", other, "it is not a quote", "clinic.quote(sql, epsilon=1).compare(another)")
         columns, refused = [Column(quote.offer, quote.affordable) for quote in (self, *others)], []
+        if epsilon is not None:
+            more, too_dear = self._at(epsilon)
+            return compare([*columns, *more], too_dear)
         if self.ask is not None and not others:
             for beside, terms in other_noise(self.offer):
                 try:
@@ -137,6 +145,23 @@ class Quote:
                 except DitherError as error:
                     refused.append(f"{str(terms['noise']).capitalize()} noise at the {beside}: {error.why}")
         return compare(columns, refused)
+
+    def _at(self, epsilon: Sequence[NumberLike]) -> tuple[list[Column], list[str]]:
+        """This question at other prices, and why not at some."""
+        if self.ask is None:
+            why = "this quote is part of a batch, and has no price of its own to change"
+            raise DataError("epsilon", epsilon, why, "clinic.quote(sql, epsilon=1).compare(epsilon=[0.1, 0.5])")
+        columns, refused = list[Column](), list[str]()
+        if not isinstance(epsilon, (list, tuple)):
+            raise DataError("epsilon", epsilon, "other prices come in a list", "[0.1, 0.5, 1]")
+        for price in epsilon:
+            try:
+                terms: Terms = {**NO_PRICE, "epsilon": price}
+                quote = make_quote(replace(self.ask, **terms), self.holdings)
+                columns.append(Column(quote.offer, quote.affordable))
+            except BudgetError as error:
+                refused.append(f"ε = {price}: {error.why}")
+        return columns, refused
 
     def _repr_html_(self) -> str:
         return preformatted(self.explain())

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from dither.errors import DataError, DitherError, InProgressError, InputError, ReleaseError
+from dither.errors import BudgetError, DataError, DitherError, InProgressError, InputError, ReleaseError
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -55,7 +55,7 @@ FAILED = "it failed after data was touched; the charge stays, and the cause is n
 
 def release(offer: Offer, holdings: Holdings, **how: Any) -> Answer:
     """Charge for an offer, release it, and give its answer; `how` are the keywords of `Release.done`."""
-    work = Release(holdings, (offer,), offer.guarantee, question(offer))
+    work = Release(holdings, (offer,), offer.guarantee, question(offer), lambda: offer.price)
     stored, receipt = work.done(one_to_json, **how)
     return read_answer(offer, Released.from_json(stored), receipt)
 
@@ -98,11 +98,12 @@ def release_batch(
     parts: Sequence[Statistic],
     guarantee: Guarantee,
     explained: str,
+    price: Callable[[], str],
     holdings: Holdings,
     **how: Any,
 ) -> BatchAnswer:
     """Charge for several offers at once, release them, and give their answers; `how` are the keywords of `Release.done`."""
-    work = Release(holdings, offers, guarantee, batch_question(offers, parts))
+    work = Release(holdings, offers, guarantee, batch_question(offers, parts), price)
     stored, receipt = work.done(batch_to_json, **how)
     several = zip(offers, batch_from_json(stored), strict=True)
     return BatchAnswer(tuple(read_answer(offer, one, receipt) for offer, one in several), guarantee, explained, receipt)
@@ -116,6 +117,7 @@ class Release:
     offers: tuple[Offer, ...]
     guarantee: Guarantee
     question: dict[str, object]
+    price: Callable[[], str] | None = None  # as it was asked for, should the ledger refuse it
 
     def done(
         self,
@@ -198,6 +200,9 @@ class Release:
         except InputError as error:
             with suppress(DitherError):  # the refusal is what is told, logged or not
                 ledger.record_refusal(text, error.why, analyst=terms["analyst"], door=terms["door"])
+            if isinstance(error, BudgetError) and self.price is not None:
+                # The ledger knows what is charged, and not what was asked for.
+                raise BudgetError(error.where, self.price(), error.why, error.instead) from None
             raise
 
     def _computed(

@@ -206,3 +206,11 @@ def test_bounds_of_dates():
 def test_bounds_that_are_no_dates(kind, bounds, why):
     with pytest.raises(PolicyError, match=why):
         dated(e={"type": kind, "bounds": bounds})
+
+
+def test_a_draft_points_to_the_list_of_what_is_open(stated):
+    stated["domain"] = "FILL IN: one name for all tables"
+    with pytest.raises(PolicyError, match="has not decided it yet") as told:
+        read_policy(stated)
+    assert told.value.where == "domain"
+    assert "dither policy check FILE lists every line that is open" in told.value.instead

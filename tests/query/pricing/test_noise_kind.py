@@ -14,7 +14,7 @@ from flint import arb
 
 import dither
 from dither import Gaussian, Geometric, approx, ln, pure, zcdp
-from dither.errors import BudgetError, GuaranteeError, QuestionError
+from dither.errors import BudgetError, DataError, GuaranteeError, NumberError, QuestionError
 from dither.numeric.balls import precision
 from dither.query.statistics.bounding import Clip, ClipSum
 from dither.query.statistics.counter_release import OneMechanism
@@ -202,3 +202,31 @@ def test_one_weight_under_a_pure_price_is_charged_as_one_epsilon(clinic):
     assert len(quote.guarantee.parts[0].entries) == 1
     assert quote.guarantee.charge().epsilon == 1
     assert Fraction("0.3678") < quote.guarantee.charge().rho < Fraction("0.3679")
+
+
+def test_compare_at_several_prices(clinic):
+    data = clinic(approx(3, "1e-6"))
+    before = list(data.ledger.history())
+    quote = data.quote(COUNT, epsilon="0.2")
+    rows = quote.compare(epsilon=[0.1, "0.5", Fraction(1)]).rows()
+    assert [row["price"] for row in rows] == [f"(ε = {each}, δ = 1e-06)" for each in ("0.2", "0.1", "0.5", "1")]
+    errors = [float(row["error of n"]) for row in rows]
+    assert errors[1] > errors[0] > errors[2] > errors[3]
+    for row, each in zip(rows[1:], ("0.1", "0.5", "1"), strict=True):
+        assert row["error of n"] == data.quote(COUNT, epsilon=each).compare().rows()[0]["error of n"]
+    both = quote.compare(data.quote(COUNT, epsilon="0.3"), epsilon=[1]).rows()
+    assert [row["price"].split(",")[0] for row in both] == ["(ε = 0.2", "(ε = 0.3", "(ε = 1"]
+    assert list(data.ledger.history()) == before
+
+
+def test_compare_at_prices_that_are_none(clinic):
+    data = clinic(approx(3, "1e-6"), per_question=approx(1, "1e-6"))
+    told = data.quote(COUNT, epsilon="0.2").compare(epsilon=["0.5", 2])
+    assert len(told.rows()) == 2
+    assert told.refused[0].startswith("ε = 2: the policy allows (ε = 1, δ = 1e-06)")
+    with pytest.raises(NumberError):
+        data.quote(COUNT, epsilon="0.2").compare(epsilon=[0])
+    with pytest.raises(DataError, match="come in a list"):
+        data.quote(COUNT, epsilon="0.2").compare(epsilon="0.5")
+    with pytest.raises(DataError, match="part of a batch"):
+        data.quote([COUNT], epsilon="0.2")[0].compare(epsilon=[1])

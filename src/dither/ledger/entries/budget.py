@@ -9,12 +9,14 @@ a filter                of `dither.filter`, as it is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
 from dither.errors import BudgetError, GuaranteeError, NumberError, TamperError, UnitError
+from dither.ledger.entries.largest_price import Limits, told_price
 from dither.numeric.number import Number
 from dither.privacy.budget.filter import Filter, Spent, SumFilter, approx_filter, sum_filter, zcdp_filter
 from dither.privacy.budget.filter_state import Totals, without
@@ -23,6 +25,10 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.guarantee.zcdp import Zcdp
 from dither.privacy.text import percent_down
 
+COMPOSED = (
+    "more than a plain sum of ε allows: losses of many questions add up slower, by zero-concentrated DP at that δ; "
+    "docs/choosing-epsilon.md"
+)
 SMALLEST = Fraction(1, 10**100)  # a price below this is a slip, not a question
 
 
@@ -106,7 +112,12 @@ class Remaining:
     @property
     def details(self) -> str:
         """What is left, as the filter counts it: ε, or ρ and δ."""
-        return f"{self.spent.budget.left(self.spent)} left of {self.ceiling}"
+        return f"{self.counted} left of {self.ceiling}"
+
+    @property
+    def counted(self) -> str:
+        """What is left, as the filter counts it, and nothing beside."""
+        return self.spent.budget.left(self.spent)
 
     @property
     def in_epsilon(self) -> bool:
@@ -134,6 +145,10 @@ class Remaining:
             told += f": {number} {noun if more == 1 else _plural(noun)} {rest}"
         return f"{told}; {self.details}" if details else told
 
+    def reason(self, like: Guarantee | None) -> str:
+        """Why there is room for more questions of the price `like` than their ε add up to; '' where there is not."""
+        return COMPOSED if like is not None and _is_beyond_sum(self.like(like), like, self.ceiling) else ""
+
     def __repr__(self) -> str:
         return f"Remaining({str(self)!r})"
 
@@ -147,14 +162,36 @@ def _more_like(spent: Spent, guarantee: Guarantee) -> int:
     return spent.budget.more_like(spent, guarantee) or 0
 
 
-def pay(spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str) -> Spent:
-    """The state after a charge; refused where the ceiling could be broken."""
+@lru_cache(maxsize=1024)
+def _is_beyond_sum(count: int, guarantee: Guarantee, ceiling: Guarantee) -> bool:
+    most = ceiling.charge()
+    if count < 2 or most.epsilon is None or most.delta == 0:
+        return False
+    each = told_price(guarantee, most.delta).charge().epsilon
+    return each is not None and each * count > most.epsilon
+
+
+def pay(
+    spent: Spent, price: Totals, guarantee: Guarantee, *, whose: str, limits: Callable[[], Limits] | None = None
+) -> Spent:
+    """The state after a charge; refused where the ceiling could be broken. `limits` are all that it must fit."""
     after = spent.budget.paid(spent, price)
     if after is None:
-        left = Remaining(spent).words(guarantee, of="left", details=True)
-        why = f"{whose} has {left}"
-        raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price, or none")
+        every = Limits([spent], spent.budget.ceiling.charge().delta) if limits is None else limits()
+        raise beyond(Remaining(spent), guarantee, every, whose=whose)
     return after
+
+
+def beyond(left: Remaining, guarantee: Guarantee, limits: Limits, *, whose: str, later: str = "") -> BudgetError:
+    """The refusal of a charge that is more than what is left: in the ε that was asked for, with the largest that fits."""
+    told = told_price(guarantee, limits.delta)
+    why = f"{whose} has {left.words(guarantee, of='left', details=True)}"
+    if not left.in_epsilon:
+        plain = all(isinstance(part, Approx) for part in guarantee.parts)
+        counted = f"{left.counted} left" + ("" if plain else f", charged as {guarantee}")
+        why = f"{whose} has {left.words(guarantee, of=f'left of {left.ceiling}')} [{counted}]"
+    instead = limits.proposal(guarantee) or "none: what is left is too little for a question of this kind"
+    return BudgetError("price", str(told), why, f"{instead}{later}")
 
 
 def give_back(spent: Spent, price: Totals) -> Spent:

@@ -25,13 +25,15 @@ forth again, gives nothing. Charges from before she had a share do not count.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from dither.errors import BudgetError, ConflictError, GuaranteeError
-from dither.ledger.entries.budget import Remaining, read_price
+from dither.ledger.entries.budget import Remaining, beyond, read_price
 from dither.ledger.entries.entry import Entry, digest
+from dither.ledger.entries.largest_price import Limits, told_price
 from dither.ledger.entries.shares import read_share
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import ApproxFilter, Filter, Spent
@@ -61,7 +63,13 @@ def _portion(daily: Guarantee, budget: Filter) -> Filter:
     return read_share(daily, budget, name="daily")
 
 
-def must_fit_today(page: LedgerTransaction, analyst: str, guarantee: Guarantee, portion: Filter) -> None:
+def must_fit_today(
+    page: LedgerTransaction,
+    analyst: str,
+    guarantee: Guarantee,
+    portion: Filter,
+    limits: Callable[[], Limits] | None = None,
+) -> None:
     """Refuse a charge that is more than what is left of the portion of this day."""
     if not page.state.shares:
         why = "a portion of a day is part of a share, and this ledger has no shares"
@@ -70,13 +78,14 @@ def must_fit_today(page: LedgerTransaction, analyst: str, guarantee: Guarantee, 
     today = spent_today(page, analyst, portion)
     if portion.paid(today.spent, price) is not None:
         return
+    every = Limits([today.spent], portion.ceiling.charge().delta) if limits is None else limits()
     if portion.paid(portion.nothing, price) is None:
         counts = ", of which rhos are added up at half its delta," if isinstance(portion, ApproxFilter) else ""
+        told, instead = told_price(guarantee, every.delta), every.proposal(guarantee) or "a question with a smaller price"
         why = f"{analyst} may spend {portion.ceiling} in a day{counts or ','} and it costs more than all of that"
-        raise BudgetError("guarantee", str(guarantee), why, "a question with a smaller price")
-    left = today.words(guarantee, of="left", details=True)
-    instead = f"a question with a smaller price, or this one from {today.next_begins:%Y-%m-%d %H:%M} UTC on"
-    raise BudgetError("guarantee", str(guarantee), f"the portion of this day of {analyst} has {left}", instead)
+        raise BudgetError("price", str(told), why, instead)
+    later = f", or this one from {today.next_begins:%Y-%m-%d %H:%M} UTC on"
+    raise beyond(today, guarantee, every, whose=f"the portion of this day of {analyst}", later=later)
 
 
 def spent_today(page: LedgerTransaction, analyst: str, portion: Filter) -> RemainingToday:

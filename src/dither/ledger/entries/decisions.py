@@ -17,10 +17,11 @@ from typing import NamedTuple
 from dither.errors import ConflictError, InProgressError
 from dither.ledger.entries.budget import give_back, pay, read_price
 from dither.ledger.entries.charge_request import ChargeRequest
-from dither.ledger.entries.daily_portions import must_fit_today
+from dither.ledger.entries.daily_portions import must_fit_today, spent_today
 from dither.ledger.entries.entry import Entry, State, digest
+from dither.ledger.entries.largest_price import Limits
 from dither.ledger.entries.receipt import Receipt
-from dither.ledger.entries.shares import charged_share, returned_share
+from dither.ledger.entries.shares import charged_share, returned_share, share_spent
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import Filter, Spent
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -57,12 +58,26 @@ def reserve(
         if state is None or state.kind != "refunded":
             again = _again(page, charged, state, asked, until, bound=same_key is not None)
             return again._replace(unprotected=charged.body.get("unprotected", ""))
-    share = charged_share(page, asked)
+
+    def limits() -> Limits:  # looked up for a refusal alone
+        return _limits(page, budget, asked.analyst, portion)
+
+    share = charged_share(page, asked, limits)
     if portion is not None:
-        must_fit_today(page, asked.analyst, asked.guarantee, portion)
-    spent = pay(Spent(budget, page.state.spent), asked.price, asked.guarantee, whose="the ledger")
+        must_fit_today(page, asked.analyst, asked.guarantee, portion, limits)
+    spent = pay(Spent(budget, page.state.spent), asked.price, asked.guarantee, whose="the ledger", limits=limits)
     entry = page.add("reserved", {**asked.record, "until": until, "share": share}, spent=spent.totals)
     return Grant(entry.number, 1, None, entry, asked.unprotected)
+
+
+def _limits(page: LedgerTransaction, budget: Filter, analyst: str, portion: Filter | None) -> Limits:
+    """All that a charge to an analyst must fit."""
+    states = [Spent(budget, page.state.spent)]
+    if page.state.shares and (own := page.latest("analyst", digest(analyst))) is not None:
+        states.append(share_spent(page, own))
+        if portion is not None:
+            states.append(spent_today(page, analyst, portion).spent)
+    return Limits(states, budget.ceiling.charge().delta)
 
 
 def recall(page: LedgerTransaction, budget: Filter, asked: ChargeRequest) -> Grant | None:

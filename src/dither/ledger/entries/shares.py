@@ -5,12 +5,13 @@ An entry that changes what an analyst has spent says so: the entry that set her 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from dither.errors import ConflictError, DataError, GuaranteeError, TamperError, UnitError
 from dither.ledger.entries.budget import BudgetLike, give_back, pay, read_ceiling, read_price
 from dither.ledger.entries.charge_request import ChargeRequest
 from dither.ledger.entries.entry import Entry, digest, written
+from dither.ledger.entries.largest_price import Limits
 from dither.ledger.entries.texts import read_name
 from dither.ledger.entries.transaction import LedgerTransaction
 from dither.privacy.budget.filter import Filter, Spent, from_json
@@ -71,7 +72,7 @@ def set_share(page: LedgerTransaction, analyst: str, limit: Filter) -> None:
     page.add("share", {"analyst": analyst, "limit": limit.to_json(), "share": share}, shares=True)
 
 
-def charged_share(page: LedgerTransaction, asked: ChargeRequest) -> Share | None:
+def charged_share(page: LedgerTransaction, asked: ChargeRequest, limits: Callable[[], Limits]) -> Share | None:
     """The analyst's share after a charge; None where the ledger has no shares."""
     if not page.state.shares:
         return None
@@ -81,7 +82,8 @@ def charged_share(page: LedgerTransaction, asked: ChargeRequest) -> Share | None
         raise ConflictError("analyst", asked.analyst, why, "a name with a share; the owner calls ledger.share(name, ...)")
     before = share_spent(page, own)
     price = read_price(before.budget, asked.guarantee)
-    return _written(own, pay(before, price, asked.guarantee, whose=f"the share of {asked.analyst}"))
+    whose = f"the share of {asked.analyst}"
+    return _written(own, pay(before, price, asked.guarantee, whose=whose, limits=limits))
 
 
 def returned_share(page: LedgerTransaction, analyst: str, guarantee: Guarantee) -> Share | None:

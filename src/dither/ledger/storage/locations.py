@@ -12,12 +12,16 @@ from dither.ledger.storage.postgres import PostgresDatabase
 from dither.ledger.storage.sqlite import SqliteDatabase
 
 LocationLike: TypeAlias = str | os.PathLike[str]
+TO_TRY = "to try things out, Ledger.temporary(pure(1)), which says in its receipts that it is a throw-away"
 
 
 def open_database(location: LocationLike, *, name: str = "location") -> Database:
     """The database at a location; nothing is made there yet."""
     text = os.fspath(location) if isinstance(location, (str, os.PathLike)) else None
-    if not isinstance(text, str) or not text or text.startswith(":memory:") or "\0" in text:
+    if isinstance(text, str) and text.startswith(":memory:"):
+        why = "a ledger in memory would forget what was spent"
+        raise LedgerError(name, location, why, f"'clinic.ledger', or postgresql://...; {TO_TRY}")
+    if not isinstance(text, str) or not text or "\0" in text:
         raise LedgerError(
             name, location, "a ledger is kept in a file or in PostgreSQL", "'clinic.ledger', or postgresql://..."
         )

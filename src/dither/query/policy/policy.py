@@ -177,7 +177,8 @@ def read_policy(stated: dict[str, Any], *, per_question: Guarantee | None = None
 def _must_be_decided(stated: Fact, where: str) -> None:
     """A draft marks what is the owner's to decide."""
     if isinstance(stated, str) and stated.startswith(MARK):
-        raise PolicyError(where, stated, "the owner has not decided it yet", "a decision in its place")
+        instead = "a decision in its place; dither policy check FILE lists every line that is open"
+        raise PolicyError(where, stated, "the owner has not decided it yet", instead)
     if isinstance(stated, dict):
         for name, part in stated.items():
             _must_be_decided(part, f"{where}.{name}".lstrip("."))

@@ -99,7 +99,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     if ask.limits == HARD:
         check_hard(offer)
     if alone:  # otherwise the batch is one question, and looked at as a whole
-        price.check_limit(price.total(offer.released), policy.per_question)
+        price.check_limit(price.total(offer.released), policy.per_question, budget)
     return offer
 
 

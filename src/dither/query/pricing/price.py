@@ -15,13 +15,14 @@ from functools import partial
 
 from dither.density.quantiles.rank_scores import ENDS
 from dither.errors import BudgetError, GuaranteeError, NumberError, QuestionError
+from dither.ledger.entries.largest_price import told_price
 from dither.numeric.number import Number, NumberLike, rational
 from dither.numeric.search import halve
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.definitions import approx
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
-from dither.privacy.text import four_digits_proved
+from dither.privacy.text import four_digits_down, four_digits_proved
 from dither.query.counters.counter_sets import CounterPlan, CounterSet
 from dither.query.plan.question import Question
 from dither.query.pricing.ask import ErrorsLike
@@ -211,7 +212,13 @@ def _wishes(wished: ErrorsLike | None, under: Context) -> dict[str, float]:
     return limits
 
 
-def check_limit(guarantee: Guarantee, most: Guarantee | None) -> None:
-    """Refuse what costs more than the owner allows for one question."""
-    if most is not None and not keeps(guarantee, most):
-        raise BudgetError("price", str(guarantee), f"the policy allows {most} for one question", "a smaller price")
+def check_limit(guarantee: Guarantee, most: Guarantee | None, budget: Filter) -> None:
+    """Refuse what costs more than the owner allows for one question; in the ε that is stated at the δ of the budget."""
+    if most is None or keeps(guarantee, most):
+        return
+    delta, allowed = budget.ceiling.charge().delta, most.charge()
+    told, instead = told_price(guarantee, delta), "a smaller price"
+    if allowed.epsilon is not None and allowed.delta == delta:
+        instead = f"a question of ε = {four_digits_down(allowed.epsilon)} or less"
+    why = f"the policy allows {most} for one question{'' if told == guarantee else f' [it would be charged as {guarantee}]'}"
+    raise BudgetError("price", str(told), why, instead)

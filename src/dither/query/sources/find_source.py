@@ -17,8 +17,9 @@ from dither.query.sources.spark_session import SparkSessionLike
 from dither.query.sources.spark_table import PREFIX, SparkFrame, spark_source
 
 KINDS = "a .parquet, .csv or .duckdb file, a glob of such, a directory of Parquet, "
-KINDS += "postgresql://..., a pandas or polars DataFrame, or an Arrow table"
+KINDS += "postgresql://..., a DataFrame of pandas, polars or Spark, or an Arrow table"
 
+SPARK_FRAME = ("pyspark", "DataFrame")
 EXAMPLES = {"dict": "pyarrow.table(data)", "list": "pyarrow.Table.from_pylist(data) of a list of dicts"}
 
 
@@ -50,12 +51,19 @@ def _find_source(
             return _files(str(stated), folder, where, dialect)
         except OSError as error:
             raise DataError(where, str(stated), f"it cannot be looked at: {error.strerror}", KINDS) from None
-    module, kind = type(stated).__module__.split(".")[0], type(stated).__name__
-    if (module, kind) == ("pyspark", "DataFrame"):
+    must_be_table(stated, where)
+    module, kind = _class(stated)
+    if (module, kind) == SPARK_FRAME:
         frame: Any = stated
         return SparkFrame(frame.sparkSession, frame)
-    if (module, kind) in FRAMES:
-        return FRAMES[module, kind](stated)
+    return FRAMES[module, kind](stated)
+
+
+def must_be_table(stated: DataLike, where: str) -> None:
+    """Refuse what is neither text, which may be a path, nor a table in memory; it is not looked into."""
+    module, kind = _class(stated)
+    if isinstance(stated, (str, Path)) or (module, kind) == SPARK_FRAME or (module, kind) in FRAMES:
+        return
     if kind == "LazyFrame":
         raise DataError(where, kind, "it is not computed yet", "frame.collect()")
     if hasattr(stated, "__arrow_c_stream__"):  # it may be read only once, and a second question would find nothing
@@ -63,6 +71,11 @@ def _find_source(
     if kind in EXAMPLES:
         raise DataError(where, kind, "its columns have no types and may differ in length", f"{EXAMPLES[kind]}; or {KINDS}")
     raise DataError(where, kind, "it is no table that can be read", KINDS)
+
+
+def _class(stated: DataLike) -> tuple[str, str]:
+    """The package and the name of the class of a value."""
+    return type(stated).__module__.split(".")[0], type(stated).__name__
 
 
 def _fixed(pattern: Path) -> Path | None:

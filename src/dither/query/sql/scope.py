@@ -12,7 +12,7 @@ from dither.query.plan.relations import OURS, Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, reason
-from dither.query.sql.proposals.whole_question import proposal
+from dither.query.sql.proposals.whole_question import edited, proposal
 from dither.query.sql.syntax import refuse, shown
 
 
@@ -62,6 +62,10 @@ class Scope:
             names = ", ".join(dict.fromkeys(known.name for known in self.names if not known.name.endswith(OURS)))
             alone = isinstance(self.relation, Scan) or (isinstance(self.relation, Chain) and len(self.relation.links) == 1)
             where = f"the table {self.table.name}" if alone else "what the question is about"
+            if self._is_text(node):
+                text = exp.Literal.string(node.name).sql()
+                instead = f"{text}, if a text is meant: texts stand in single quotes; or one of its columns: {names}"
+                raise refuse(node, f"{where} has no such column", instead, edited(node, self._with_texts))
             near = get_close_matches(node.name, [known.name for known in self.names], n=1)
             rewrite = proposal(node, shown(exp.to_identifier(near[0]))) if near else None
             raise refuse(node, f"{where} has no such column", f"one of its columns: {names}", rewrite)
@@ -69,6 +73,23 @@ class Scope:
             instead = ", or ".join(f"{known.called}.{known.name}" for known in found)
             raise refuse(node, "more than one table has a column of that name", instead)
         return found[0].column
+
+    def _is_text(self, node: exp.Expr) -> bool:
+        """Whether a name in double quotes that no column has is likely to be a text: it is compared with something."""
+        name = node.this if isinstance(node, exp.Column) else None
+        compared = isinstance(node.parent, (exp.Predicate, exp.In))
+        return (
+            compared and isinstance(name, exp.Identifier) and name.quoted and not node.text("table") and self._is_far(name)
+        )
+
+    def _is_far(self, name: exp.Identifier) -> bool:
+        return not get_close_matches(name.name.lower(), [known.name.lower() for known in self.names], n=1)
+
+    def _with_texts(self, node: exp.Expr) -> None:
+        """The same in a copy of the question, with texts in place of this name and those beside it in a list."""
+        beside = node.parent.expressions if isinstance(node.parent, exp.In) else [node]
+        for one in [each for each in beside if each is node or self._is_text(each)]:
+            one.replace(exp.Literal.string(one.name))
 
 
 def of(relation: Relation, called: str) -> Scope:

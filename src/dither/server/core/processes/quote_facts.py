@@ -13,6 +13,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits
 from dither.query.batch import Batch
 from dither.query.free_quote import FreeQuote
+from dither.query.holdings import remaining_for
 from dither.query.quote import Quote
 
 WHOLE = "of the budget"
@@ -50,7 +51,7 @@ def what_is_left(quote: Quote | Batch, analyst: str, daily: Guarantee | None) ->
         GuaranteeError: the question has no price under the budget, the share or the portion.
     """
     price, ledger = quote.guarantee, quote.holdings.ledger
-    remaining, of = quote.holdings.remaining(price, analyst)
+    remaining, of = remaining_for(quote.holdings.ledger, price, analyst)
     left = remaining.like(price)
     if of == WHOLE and ledger.shared_out and not _has_share(quote, analyst):
         return 0, f"for {analyst}, who has no share", [f"Share      none of {analyst}: the budget is shared out"]

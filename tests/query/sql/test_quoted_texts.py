@@ -1,0 +1,40 @@
+"""Texts in double quotes, which are names in SQL: the refusal says so, and what it proposes is answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from dither.errors import QuestionError
+from tests.query.clinics import clinic
+
+ROWS = "SELECT COUNT(*) AS n FROM visits WHERE "
+MEANT = {
+    'ward = "surgery"': "ward = 'surgery'",
+    '"A" <> ward': "'A' <> ward",
+    'ward IN ("X y", \'A\', "B")': "ward IN ('X y', 'A', 'B')",
+    'ward = "it\'s"': "ward = 'it''s'",
+}
+
+
+@pytest.mark.parametrize(("asked", "meant"), MEANT.items())
+def test_what_is_proposed_has_single_quotes(tmp_path, asked, meant):
+    data = clinic(tmp_path)
+    with pytest.raises(QuestionError, match="texts stand in single quotes") as told:
+        data.quote(ROWS + asked, epsilon=1)
+    assert told.value.instead.startswith("'")
+    assert told.value.instead.endswith("or one of its columns: person, ward, sex, cost, age, day")
+    assert told.value.rewrite is not None
+    assert told.value.rewrite.endswith(meant)
+    data.quote(told.value.rewrite, epsilon=1)
+
+
+@pytest.mark.parametrize("asked", ["ward = surgery", "\"wrad\" = 'A'", 'visits."surgery" = ward', '"surgery" + 1 > 2'])
+def test_names_are_names(tmp_path, asked):
+    """Without quotes, near to a column, behind the name of a table, or in a calculation."""
+    with pytest.raises(QuestionError, match="no such column") as told:
+        clinic(tmp_path).quote(ROWS + asked, epsilon=1)
+    assert "single quotes" not in str(told.value)
+
+
+def test_a_column_in_double_quotes_is_one(tmp_path):
+    clinic(tmp_path).quote(f'{ROWS}"cost" > "age"', epsilon=1)
