@@ -1,5 +1,5 @@
 """The built site in a real browser: nothing comes from elsewhere, no page is wider than its window, axe finds nothing, no
-entry of the navigation is half behind its title (before its end).
+entry of the navigation is half behind its title (before its end), no table of parameters scrolls sideways.
 
 Every page is looked at with `--all`, and otherwise one of each kind: the home page, formulas, a wide table, a note,
 the reference.
@@ -34,6 +34,8 @@ HALF_HIDDEN = """() => {
     return height > 0 && top < title.bottom - 1 && bottom > title.bottom + 1;
   }).map((link) => link.textContent.trim());
 }"""  # at the end of the navigation the last entries decide where it stands; on a phone it is a drawer
+SIDEWAYS = """() => [...document.querySelectorAll(".wide:has(.doc-section-item)")]
+    .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent.trim().slice(0, 40))"""
 
 
 class _Silent(http.server.SimpleHTTPRequestHandler):
@@ -64,6 +66,7 @@ def faults(site: Path, pages: tuple[str, ...] = FEW) -> list[str]:
                 page = profile.open(f"/{name}")
                 wide = page.evaluate("() => document.documentElement.scrollWidth")
                 found += [f"{name}: {wide} pixels wide, in a window of {width}"] if wide > width else []
+                found += [f"{name} at {width}: parameters scroll sideways: {one!r}" for one in page.evaluate(SIDEWAYS)]
                 half = page.evaluate(HALF_HIDDEN) if width > 320 else []
                 found += [f"{name}: {one!r} is half behind the title of the navigation" for one in half]
                 found += [f"{name} at {width}: {one}" for one in violations(page) if not one.startswith(THEME)]
