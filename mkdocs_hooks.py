@@ -18,6 +18,14 @@ from griffe import Extension, Function, Parameter, ParameterKind, Parameters
 from mkdocs.structure.files import File
 
 FRONTS = ["dither", "dither.channels", "dither.density", "dither.learn", "dither.local", "dither.noise", "dither.testing"]
+FIRST = ("protect", "open", "Ledger", "Answer")  # what a newcomer calls, and what comes back
+ROOMS = {
+    "Private SQL": ("query", "ledger", "client"),
+    "Guarantees and losses": ("privacy",),
+    "Mechanisms": ("mechanisms",),
+    "Channels": ("channels",),
+    "Exact numbers": ("numeric",),
+}
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:src|examples|tests|benchmarks|[A-Z])[^)#]*)\)")
 CELL = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 NAME = re.compile(r"(?<=<code>)[A-Za-z_][\w./-]*(?=</code>)")
@@ -88,12 +96,31 @@ def _names(module: Any) -> list[str]:
 
 
 def _page(called: str, module: Any) -> str:
-    lines = [f"# {called}", "", (module.__doc__ or "").strip(), "", TYPES, ""]
-    for name in _names(module):
-        found = getattr(module, name)
-        if isinstance(found, type) or inspect.isfunction(found):
-            lines += [f"::: {found.__module__}.{found.__qualname__}", ""]
-    return "\n".join(lines)
+    lines = [f"# {called}", "", (module.__doc__ or "").strip(), ""]
+    public = {name: getattr(module, name) for name in _names(module)}
+    found = {name: one for name, one in public.items() if isinstance(one, type) or inspect.isfunction(one)}
+    subjects = _subjects(found) if called == "dither" else {"": list(found)}
+    if len(subjects) > 1:
+        lines += ["| subject | names |", "|---|---|"]
+        for said, names in subjects.items():
+            lines.append(f"| {said} | {', '.join(f'[`{name}`][{_place(found[name])}]' for name in names)} |")
+    lines += ["", TYPES]
+    for name in (name for names in subjects.values() for name in names):
+        lines += ["", f"::: {_place(found[name])}"]
+    return "\n".join([*lines, ""])
+
+
+def _subjects(found: dict[str, Any]) -> dict[str, list[str]]:
+    """The names of the first page by subject, those that a newcomer needs before all others."""
+    rooms = {room: subject for subject, several in ROOMS.items() for room in several}
+    subjects: dict[str, list[str]] = {"To begin with": list(FIRST)} | {subject: [] for subject in ROOMS}
+    for name in sorted(found.keys() - set(FIRST), key=str.casefold):
+        subjects[rooms[found[name].__module__.split(".")[1]]].append(name)
+    return subjects
+
+
+def _place(found: Any) -> str:
+    return f"{found.__module__}.{found.__qualname__}"
 
 
 class Reference(Extension):
@@ -105,7 +132,7 @@ class Reference(Extension):
 
     def __init__(self) -> None:
         public = (getattr(module, name) for module in reference().values() for name in _names(module))
-        self.made = {f"{one.__module__}.{one.__qualname__}": one for one in public if isinstance(one, type) and _makes(one)}
+        self.made = {_place(one): one for one in public if isinstance(one, type) and _makes(one)}
 
     def on_instance(self, *, obj: Any, **_: Any) -> None:
         """Called when the docstring of anything was read."""
@@ -135,4 +162,7 @@ def _parameter(found: inspect.Parameter) -> Parameter:
 
 
 def _text(default: object) -> str:
-    return f"{type(default).__name__}.{default.name}" if isinstance(default, enum.Enum) else repr(default)
+    if isinstance(default, enum.Enum):
+        return f"{type(default).__name__}.{default.name}"
+    said = repr(default)
+    return "..." if said.startswith("<") else said  # what is made anew each time has no text that Python reads

@@ -36,7 +36,7 @@ def test_randomize_and_estimate(folder, survey):
     assert lines[0].split() == ["value", "frequency", "raw", "low", "to", "high"]
     rows = json.loads(dither("local", "estimate", "reports.parquet", "--json"))["values"]
     told = {line.split()[0]: line.split()[2] for line in lines[2:5]}
-    assert told == {row["value"]: f"{row['raw']:.4f}" for row in rows}
+    assert told == {row["value"]: f"{row['raw']:z.4f}" for row in rows}
     once = dither("local", "estimate", "reports.parquet", "--method", "raw")
     assert once.strip().splitlines()[0].split() == ["value", "frequency", "low", "to", "high"]
     assert max(map(len, lines[:5])) <= 80
@@ -47,6 +47,14 @@ def test_randomize_and_estimate(folder, survey):
     for row, truth in zip(facts["values"], (0.6, 0.3, 0.1), strict=True):
         assert abs(row["raw"] - truth) < 8 * row["deviation"]
     assert dither("local", "estimate", "reports.parquet", "--top", 1, "--method", "raw").count("█") > 0
+
+
+def test_the_line_says_where_numbers_were_cut(folder):
+    """Nobody says "never": the low end of its interval is below zero."""
+    dither("local", "randomize", "in.parquet", "--column", "answer", "--epsilon", 1, "--values", "yes,no,unsure,never")
+    said = " ".join(dither("local", "estimate", "reports.parquet", "--confidence", "0.9999999").split())
+    assert "intervals are cut to 0 to 1" in said
+    assert "people by" not in said  # the command has no such column
 
 
 def test_other_sources(folder):

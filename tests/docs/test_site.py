@@ -64,6 +64,7 @@ def test_the_site_builds_and_is_whole(tmp_path):
     assert made.returncode == 0, made.stderr
     check_links(tmp_path / "out")
     check_reference(tmp_path / "out")
+    check_order(tmp_path / "out")
     check_constructors(tmp_path / "out")
     check_formulas(tmp_path / "out")
     check_lines(tmp_path / "out")
@@ -125,6 +126,21 @@ def check_reference(site: Path) -> None:
                 found[name] = said
     assert found == {}
     assert all(entry(pages["dither.errors"], getattr(errors, name)) for name in errors.__all__)
+
+
+def check_order(site: Path) -> None:
+    """A newcomer meets what she calls first; a table leads to all names by subject, and signatures are seen whole."""
+    page = (site / "api" / "dither.html").read_text()
+    assert [name.rpartition(".")[2] for name in re.findall(r'<h2 id="([\w.]+)"', page)[:4]] == [
+        *("protect", "open", "Ledger", "Answer")
+    ]
+    table = page[page.index("<table>") : page.index("</table>")]
+    listed = [place.rpartition(".")[2] for place in re.findall(r'href="#([\w.]+)"', table)]
+    assert sorted(listed) == sorted(name.rpartition(".")[2] for name, _ in public("dither") if name.count(".") == 1)
+    for one in (site / "api").glob("*.html"):
+        for found in SIGNATURE.findall(one.read_text()):
+            lines = html.unescape(re.sub(r"<[^>]+>", "", found)).splitlines()
+            assert max(map(len, lines)) <= 90, (one.name, max(lines, key=len))
 
 
 def check_constructors(site: Path) -> None:

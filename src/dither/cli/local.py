@@ -201,7 +201,7 @@ def _drawn(found: Estimate, top: int) -> str:
     for at in order:
         drawn = "█" * round(bar * max(0.0, float(found.frequency[at])) / most)
         interval = f"{low_end(found.low[at], 4)} to {high_end(found.high[at], 4)}"
-        shares = [f"{found.frequency[at]:.4f}", *[f"{found.raw[at]:.4f}"] * raw]
+        shares = [f"{found.frequency[at]:z.4f}", *[f"{found.raw[at]:z.4f}"] * raw]
         rows.append([str(found.domain[at]), *shares, f"{drawn:{bar}}", interval])
     lines = fitted_table(rows, left=(0, 2 + raw, 3 + raw), rule=1)
     if len(found.domain) > len(order):

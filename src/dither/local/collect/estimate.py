@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHOWN = 20
+ROUNDING = 1e-9  # what floats, not noise, take a raw estimate beyond 0 or 1
 
 
 @argument_errors
@@ -26,7 +27,8 @@ class Estimate:
 
     A method such as 'simplex' lowers the error of all frequencies together, and takes a bias for it: where there are many
     values it takes something off each, so that they add up to one, and a frequency may leave the interval of its value. The
-    interval stays with the raw estimate, where its probability is that which it says; the table shows both.
+    interval stays with the raw estimate, where its probability is that which it says; the table shows both. How many people
+    have a value is told by the raw estimate as well, so that numbers of people may be added up.
 
     Args:
         domain: the values that an answer can have.
@@ -63,8 +65,11 @@ class Estimate:
 
     @property
     def counts(self) -> NDArray[np.float64]:
-        """How many people have each value, estimated."""
-        found: NDArray[np.float64] = self.frequency * self.people
+        """How many people have each value: the raw estimate times all reports, unbiased by every method.
+
+        Sums of it are unbiased, too. Noise may take one below zero or above `people`, and nothing is cut off.
+        """
+        found: NDArray[np.float64] = self.raw * self.people
         return found
 
     def __getitem__(self, value: Hashable) -> float:
@@ -83,23 +88,31 @@ class Estimate:
         """What the intervals and frequencies say, in a line; `interval` is what an interval is called there."""
         told = f"each {interval} holds the noise of the reports with {self.confidence:.0%} probability"
         if self.method == "raw":
-            return f"{told}; frequencies by 'raw'"
-        return f"{told} around the raw estimate; frequencies by '{self.method}', which may lie outside"
+            return f"{told}; frequencies by 'raw'{self._beyond()}"
+        return f"{told} around the raw estimate; frequencies by '{self.method}', which may lie outside{self._beyond()}"
+
+    def _beyond(self) -> str:
+        """What noise took beyond 0 or 1: ends of intervals are cut there, raw estimates are not."""
+        cut = "; intervals are cut to 0 to 1" if (self.low <= 0).any() or (self.high >= 1).any() else ""
+        beyond = int(((self.raw < -ROUNDING) | (self.raw > 1 + ROUNDING)).sum())
+        lie = "lies" if beyond == 1 else "lie"
+        return cut + (f"; {beyond} of {self.raw.size} raw estimates {lie} below 0 or above 1, by noise" if beyond else "")
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
         order = sorted(range(len(self.domain)), key=lambda at: -self.frequency[at])[:SHOWN]
-        rows = [["value", "frequency", "raw", "low", "high", "people"]]
+        rows, counts = [["value", "frequency", "raw", "low", "high", "people"]], self.counts
         for at in order:
             ends = [f"{low_end(self.low[at], 4):>7}", f"{high_end(self.high[at], 4):>7}"]
-            shares = [f"{self.frequency[at]:.4f}", f"{self.raw[at]:>7.4f}"]
-            rows.append([str(self.domain[at]), *shares, *ends, f"{self.counts[at]:.0f}"])
+            shares = [f"{self.frequency[at]:z.4f}", f"{self.raw[at]:>z7.4f}"]
+            rows.append([str(self.domain[at]), *shares, *ends, f"{counts[at]:z.0f}"])
         if self.method == "raw":  # one and the same number
             rows = [[*row[:2], *row[3:]] for row in rows]
         lines = fitted_table(rows)
         if len(self.domain) > SHOWN:
             lines.append(f"... and {len(self.domain) - SHOWN} more")
-        lines.append(wrapped(f"from {self.people} reports; {self.statement('low to high')}"))
+        people = "" if self.method == "raw" else "; people by the raw estimate, unbiased"
+        lines.append(wrapped(f"from {self.people} reports{people}; {self.statement('low to high')}"))
         return "\n".join(lines)
