@@ -59,6 +59,17 @@ def test_a_quote_costs_nothing(clinic):
     assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
 
 
+def test_a_value_that_is_no_declared_key_is_named(clinic):
+    slip = "SELECT COUNT(*) AS n FROM visits WHERE ward = 'Surgery'"
+    for questions in ([slip], [slip, "SELECT COUNT(*) AS n FROM visits"]):
+        asked = CliRunner().invoke(app, ["query", *questions, "--epsilon", "0.1"])
+        assert "'Surgery' is not among the declared keys of ward" in " ".join(asked.stderr.split())
+        assert "Did you mean 'surgery'?" in " ".join(asked.stderr.split())
+        assert "Surgery' is not" not in asked.stdout
+    right = CliRunner().invoke(app, ["query", slip.replace("Surgery", "surgery"), "--epsilon", "0.1"])
+    assert "note:" not in right.stderr
+
+
 def test_formats(clinic):
     shown = dither("query", COUNT, "--epsilon", "0.5")
     assert "cardiology" in shown

@@ -21,6 +21,7 @@ from dither.query.batch import Batch
 from dither.query.dataset import Dataset
 from dither.query.dataset import open as open_policy
 from dither.query.free_quote import FreeQuote
+from dither.query.pricing.undeclared_keys import undeclared_words
 from dither.query.quote import Quote
 from dither.terminal import wrapped
 
@@ -76,6 +77,8 @@ def query(
     clinic = open_policy(policy)
     with _logged(clinic, sql, analyst):
         made = terms.quote(sql, clinic)
+    for told in _undeclared(made):
+        typer.echo(wrapped(f"note: {told}"), err=True)
     answer = _ask(made, key, analyst)
     if isinstance(answer, BatchAnswer):
         _write_all(answer, format, out)
@@ -101,6 +104,14 @@ def _logged(clinic: Dataset, sql: list[str], analyst: str) -> Iterator[None]:
         with suppress(DitherError):  # the refusal is what is told, logged or not
             clinic.ledger.record_refusal(text, error.why, analyst=analyst, door="command line")
         raise
+
+
+def _undeclared(made: Quote | Batch) -> list[str]:
+    """What a quote says of values that are no declared keys, for those who ask without one."""
+    if isinstance(made, FreeQuote):
+        return []
+    offers = made.offers if isinstance(made, Batch) else (made.offer,)
+    return [told for offer in offers for told in undeclared_words(offer.question)]
 
 
 def _left(made: Quote | Batch, *, details: bool) -> str:
