@@ -221,6 +221,7 @@ REFUSED = [
     ("w.age = 1", "is called visits", "{} = 1"),
     ("a.b.visits.age = 1", "called that in FROM", "{} = 1"),
     ("rowid = 1", "no such column", "age = 1"),
+    ('name = "Ann"', "no such column", "name = 'Ann'"),
     ("age", "an integer, not a condition", "{}"),
     ("name AND smokes", "a text, not a condition", "{}"),
     ("NOT age", "not a condition", "{}"),
