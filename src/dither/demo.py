@@ -84,11 +84,15 @@ def save(folder: Path) -> bool:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("policy.toml", POLICY), ("ask.py", ASK)):
-        if (folder / name).exists() and not _is_ours((folder / name).read_text(encoding="utf-8"), text):
+        if (folder / name).exists() and not _is_ours((folder / name).read_text(encoding="utf-8", errors="replace"), text):
             raise ConflictError("--save", str(folder / name), "there is another file of that name", "a new folder")
-    kept, visits = (folder / "policy.toml").exists(), folder / "visits.parquet"
-    if not kept and visits.exists():  # it may be somebody's data
-        raise ConflictError("--save", str(visits), "there is another file of that name", "a new folder")
+    kept, visits, ledger = (folder / "policy.toml").exists(), folder / "visits.parquet", folder / "clinic.ledger"
+    for path in (visits, ledger) if not kept else ():  # it may be somebody's data
+        if path.exists():
+            raise ConflictError("--save", str(path), "there is another file of that name", "a new folder")
+    if kept and not ledger.exists():
+        why = "the ledger of the clinic in this folder is not there, so nobody knows what was spent"
+        raise ConflictError("--save", str(ledger), why, "a new folder")
     if not visits.exists():
         pyarrow.parquet.write_table(_visits(), visits)
     (folder / "ask.py").write_text(ASK, encoding="utf-8")

@@ -64,7 +64,7 @@ def test_the_delta_is_counted(tmp_path):
         of = "2% left of (ε = 1, δ = 1e-06) (add/remove one person)"
         assert found.value.why.startswith(f"the ledger has {of}: no more questions like this one [ρ = ")
         assert found.value.why.endswith("δ = 1e-08 left]")
-        assert found.value.instead.startswith("a question of ε = 0.999 or less that has no δ of its own")
+        assert found.value.instead.startswith("a question of ε = 0.001 or less that has no δ of its own")
         told = ledger.explain(receipt, details=True)
         assert told.startswith(f"receipt {receipt.name}: charged (ε = 0.001, δ = 4.9e-07)")
         assert "left after it: 2% of the budget: no more questions like this one; ρ = " in told

@@ -51,6 +51,8 @@ class Holdings:
     if not TYPE_CHECKING:  # a checker of types would take every name for one that is there
 
         def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # it is there, and computing it failed: the failure is told
+                return object.__getattribute__(self, name)
             meant = OF_A_DATASET.get(name.lower())
             told = f"'{type(self).__name__}' object has no attribute '{name}'"
             raise AttributeError(f"{told}: {meant}" if meant else told, name=name, obj=self)

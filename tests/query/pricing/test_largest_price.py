@@ -128,3 +128,52 @@ def test_the_limit_for_one_question(tmp_path):
         data.quote(sql, epsilon=1)
     assert "[it would be charged as μ = " in error.why
     assert refused(lambda: data.quote(QUESTIONS[0], rho="0.5")).came.startswith("(ε = ")
+
+
+def test_no_more_is_proposed_than_was_asked_for(tmp_path):
+    """The policy's limit for one question is not known to the ledger."""
+    towns = "SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex"
+    data = clinic(tmp_path, budget=dither.approx(3, "1e-6"), per_question=dither.approx("0.5", "1e-6"), keys={"ward": ["A"]})
+    data.quote(towns, epsilon="0.2", delta="4e-7").release()
+    error = refused(data.quote(towns, epsilon="0.3", delta="4e-7").release)
+    told = re.fullmatch(r"a question of ε = ([0-9.]+) or less that has no δ of its own, .*", error.instead)
+    assert told is not None, error.instead
+    assert float(told[1]) <= 0.3
+    data.quote(QUESTIONS[0], epsilon=told[1]).release()
+
+
+def test_a_median_under_rho_is_told_in_rho(tmp_path):
+    data = clinic(tmp_path, budget=dither.zcdp("0.01"))
+    median = "SELECT MEDIAN(age) AS m FROM visits"
+    largest = proposed(refused(data.quote(median, rho="0.02").release), "ρ")
+    data.quote(median, rho=largest).release()
+
+
+def test_where_no_kind_is_priced_a_smaller_price_is_named():
+    from dither.privacy.budget import filter as filters
+
+    with dither.Ledger.temporary(filters.gaussian_filter(1), domain="class") as ledger:
+        ledger.reserve(dither.gdp("0.5"), "first")
+        error = refused(lambda: ledger.reserve(dither.gdp(1), "second"))
+        assert error.instead == "a question with a smaller price"
+        ledger.reserve(dither.gdp("0.5"), "third")
+
+
+def test_what_a_new_day_does_not_change(tmp_path):
+    """Nothing is promised for tomorrow that the ledger has no room for, and no limit is blamed for another."""
+    with dither.Ledger.temporary(dither.pure(1), domain="class") as ledger:
+        ledger.share("ana", dither.pure(1))
+        ledger.share("bob", dither.pure(1))
+        day = dither.pure("0.4")
+        ledger.reserve(dither.pure("0.5"), "1", analyst="ana")
+        ledger.reserve(dither.pure("0.3"), "2", analyst="bob", daily=day)
+        later = refused(lambda: ledger.reserve(dither.pure("0.2"), "3", analyst="bob", daily=day))
+        assert ", or this one from " in later.instead
+        ledger.reserve(dither.pure("0.1"), "4", analyst="ana")
+        never = refused(lambda: ledger.reserve(dither.pure("0.2"), "3", analyst="bob", daily=day))
+        assert ", or this one from " not in never.instead
+        ledger.reserve(dither.pure("0.1"), "5", analyst="bob", daily=day)
+        error = refused(lambda: ledger.reserve(dither.pure("0.8"), "6", analyst="bob", daily=day))
+        assert error.instead.startswith(
+            "none at present: a question must fit the ledger, the share and the portion of a day"
+        )

@@ -38,3 +38,17 @@ def test_names_are_names(tmp_path, asked):
 
 def test_a_column_in_double_quotes_is_one(tmp_path):
     clinic(tmp_path).quote(f'{ROWS}"cost" > "age"', epsilon=1)
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred", "a\u202eb", "two\nlines", "x" * 5000])
+def test_what_a_terminal_would_obey_is_not_repeated(tmp_path, text):
+    with pytest.raises(QuestionError) as found:
+        clinic(tmp_path).quote(f'SELECT COUNT(*) AS n FROM visits WHERE ward = "{text}"', epsilon=1)
+    assert text not in str(found.value)
+    assert "texts stand in single quotes" in found.value.instead
+
+
+def test_a_column_is_not_compared_with_itself(tmp_path):
+    with pytest.raises(QuestionError) as found:
+        clinic(tmp_path).quote("SELECT COUNT(*) AS n FROM visits WHERE ward = wardx", epsilon=1)
+    assert "ward = ward" not in str(found.value)

@@ -190,8 +190,17 @@ def beyond(left: Remaining, guarantee: Guarantee, limits: Limits, *, whose: str,
         plain = all(isinstance(part, Approx) for part in guarantee.parts)
         counted = f"{left.counted} left" + ("" if plain else f", charged as {guarantee}")
         why = f"{whose} has {left.words(guarantee, of=f'left of {left.ceiling}')} [{counted}]"
-    instead = limits.proposal(guarantee) or "none: what is left is too little for a question of this kind"
+    instead = limits.proposal(guarantee) or _alone(left, guarantee, limits)
     return BudgetError("price", str(told), why, f"{instead}{later}")
+
+
+def _alone(left: Remaining, guarantee: Guarantee, limits: Limits) -> str:
+    """What to say where nothing fits all limits: another than the one that refuses may be the one with too little left."""
+    alone = Limits([left.spent], limits.delta).proposal(guarantee) if len(limits.states) > 1 else ""
+    if not alone:
+        return "none: what is left is too little for a question of this kind"
+    every = "the ledger, the share and the portion of a day" if len(limits.states) > 2 else "the ledger and the share"
+    return f"none at present: a question must fit {every}, and one of the others has too little left"
 
 
 def give_back(spent: Spent, price: Totals) -> Spent:

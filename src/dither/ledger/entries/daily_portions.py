@@ -84,7 +84,8 @@ def must_fit_today(
         told, instead = told_price(guarantee, every.delta), every.proposal(guarantee) or "a question with a smaller price"
         why = f"{analyst} may spend {portion.ceiling} in a day{counts or ','} and it costs more than all of that"
         raise BudgetError("price", str(told), why, instead)
-    later = f", or this one from {today.next_begins:%Y-%m-%d %H:%M} UTC on"
+    lasting = Limits(every.states[:-1], every.delta)  # a new day does not change what is left of these
+    later = f", or this one from {today.next_begins:%Y-%m-%d %H:%M} UTC on" if lasting.admit(guarantee) else ""
     raise beyond(today, guarantee, every, whose=f"the portion of this day of {analyst}", later=later)
 
 

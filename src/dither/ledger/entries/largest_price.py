@@ -19,6 +19,7 @@ from fractions import Fraction
 from dither.numeric.search import halve
 from dither.privacy import calibrate
 from dither.privacy.budget.filter import Spent
+from dither.privacy.guarantee.approx import Approx
 from dither.privacy.guarantee.definitions import approx, zcdp
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.text import four_digits_down, four_digits_proved
@@ -44,22 +45,47 @@ class Limits:
             return f"a question of {found} or less"
         if found := self._largest(guarantee, Fraction(0)):
             return f"a question of {found} or less that has no δ of its own, such as one whose keys are declared"
-        return ""
+        return "" if self._has_price(guarantee) else "a question with a smaller price"
+
+    def _has_price(self, guarantee: Guarantee) -> bool:
+        """Whether limits of which nothing is spent would admit some amount that can be proposed."""
+        _, priced = self._kind(guarantee, Fraction(0))
+        fresh = Limits([state.budget.nothing for state in self.states], self.delta)
+        return priced is not None and fresh.admit(priced(LEAST))
 
     def _largest(self, guarantee: Guarantee, own: Fraction) -> str:
-        """The same as a number, rounded down, such as 'ε = 0.41', beside a delta of the question's own."""
-        letter, priced = _kind(guarantee, self.delta, own)
+        """The same as a number, rounded down, such as 'ε = 0.41', beside a delta of the question's own.
+
+        Never more than was asked for: other limits, such as a policy's for one question, are not known here.
+        """
+        letter, priced = self._kind(guarantee, own)
         if priced is None or not self.admit(priced(LEAST)):
             return ""
+        most = told_price(guarantee, self.delta).charge()
+        asked = most.epsilon if letter == "ε" else most.rho
         high = LEAST
-        while self.admit(priced(2 * high)):
+        while (asked is None or high < asked) and self.admit(priced(2 * high)):
             high *= 2
         low, _ = halve(
             lambda amount: not self.admit(priced(amount)),
             *(high, 2 * high),
             enough=lambda below, above: above - below <= below * FINENESS,
         )
-        return f"{letter} = {four_digits_down(low)}"
+        return f"{letter} = {four_digits_down(low if asked is None else min(low, asked))}"
+
+    def _kind(self, guarantee: Guarantee, own: Fraction) -> tuple[str, Callable[[Fraction], Guarantee] | None]:
+        """The letter of what such prices are stated in, and the dearest guarantee of an amount; None if there is none."""
+        charge, unit, delta = guarantee.charge(), guarantee.unit, self.delta
+        in_rho = any(state.budget.ceiling.charge().epsilon is None for state in self.states)  # an ε would need a δ there
+        if charge.epsilon is not None and (not in_rho or all(isinstance(part, Approx) for part in guarantee.parts)):
+            return "ε", lambda epsilon: approx(epsilon, own, unit=unit)
+        if charge.rho is None:
+            return "", None
+        if delta == 0:
+            return "ρ", lambda rho: zcdp(rho, delta=own, unit=unit)
+        if own >= delta:
+            return "", None
+        return "ε", lambda epsilon: zcdp(_gaussian_rho(epsilon, delta - own), delta=own, unit=unit)
 
 
 def told_price(guarantee: Guarantee, delta: Fraction) -> Guarantee:
@@ -70,20 +96,6 @@ def told_price(guarantee: Guarantee, delta: Fraction) -> Guarantee:
     unit = guarantee.unit
     short = four_digits_proved(guarantee.epsilon(delta), lambda told: guarantee.within(approx(told, delta, unit=unit)))
     return guarantee if short == "∞" else approx(short, delta, unit=unit)
-
-
-def _kind(guarantee: Guarantee, delta: Fraction, own: Fraction) -> tuple[str, Callable[[Fraction], Guarantee] | None]:
-    """The letter of what such prices are stated in, and the dearest guarantee of a stated amount; None if there is none."""
-    charge, unit = guarantee.charge(), guarantee.unit
-    if charge.epsilon is not None:
-        return "ε", lambda epsilon: approx(epsilon, own, unit=unit)
-    if charge.rho is None:
-        return "", None
-    if delta == 0:
-        return "ρ", lambda rho: zcdp(rho, delta=own, unit=unit)
-    if own >= delta:
-        return "", None
-    return "ε", lambda epsilon: zcdp(_gaussian_rho(epsilon, delta - own), delta=own, unit=unit)
 
 
 def _gaussian_rho(epsilon: Fraction, delta: Fraction) -> Fraction:

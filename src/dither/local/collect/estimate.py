@@ -107,7 +107,7 @@ class Estimate:
         for at in order:
             ends = [f"{low_end(self.low[at], 4):>7}", f"{high_end(self.high[at], 4):>7}"]
             shares = [f"{self.frequency[at]:z.4f}", f"{self.raw[at]:>z7.4f}"]
-            rows.append([str(self.domain[at]), *shares, *ends, f"{counts[at]:z.0f}"])
+            rows.append([_printable(self.domain[at]), *shares, *ends, f"{counts[at]:z.0f}"])
         if self.method == "raw":  # one and the same number
             rows = [[*row[:2], *row[3:]] for row in rows]
         lines = fitted_table(rows)
@@ -116,3 +116,9 @@ class Estimate:
         people = "" if self.method == "raw" else "; people by the raw estimate, unbiased"
         lines.append(wrapped(f"from {self.people} reports{people}; {self.statement('low to high')}"))
         return "\n".join(lines)
+
+
+def _printable(value: Hashable) -> str:
+    """A value as a text; it may hold what a terminal obeys."""
+    text = str(value)
+    return text if text.isprintable() else text.encode("unicode_escape").decode()

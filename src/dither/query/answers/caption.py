@@ -46,12 +46,16 @@ def column_heads(statements: Mapping[str, str], columns: Collection[str]) -> dic
     return {name: heads[name] for name in columns if heads.get(name)}
 
 
-def wide_words(bounds: Mapping[str, tuple[Fraction, Fraction]], columns: Mapping[str, Column]) -> list[str]:
+def wide_words(
+    bounds: Mapping[str, tuple[Fraction, Fraction]], columns: Mapping[str, Column], quantiles: Collection[str] = ()
+) -> list[str]:
     """Which intervals are all that the bounds allow, a line for each column: its numbers could be read as results.
 
     Args:
         bounds: of the values of a column, as the policy declares them.
         columns: the table that was released.
+        quantiles: the columns that are quantiles. Where half of the values are 0 and half are 1, no noise is needed for an
+            interval of 0 to 1, and more ε does not help.
     """
     lines = []
     for name, (lower, upper) in bounds.items():
@@ -63,7 +67,8 @@ def wide_words(bounds: Mapping[str, tuple[Fraction, Fraction]], columns: Mapping
         if wide == len(ends):
             where, nothing = "", "this answer says nothing about it"
         told = f"the interval of {number(name)} is as wide as its bounds ({number(float(lower))} to {number(float(upper))})"
-        lines += [f"{told}{where}: {nothing}; more ε or larger groups would"] if wide else []
+        said = "it leaves open every value" if name in quantiles else f"{nothing}; more ε or larger groups would"
+        lines += [f"{told}{where}: {said}"] if wide else []
     return lines
 
 

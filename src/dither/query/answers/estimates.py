@@ -82,7 +82,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             ]
         ),
         beyond=None if beyond is None else beyond._asdict(),
-        note="\n".join(line for line in (bound_note(offer), *wide_words(_bounds(question), columns)) if line),
+        note="\n".join(line for line in (bound_note(offer), *_wide(question, columns)) if line),
         explained=explain_offer(whole),
         frame_kind=offer.frame,
         released=released,
@@ -90,6 +90,11 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
         constants=constants,
         unprotected=whole.unprotected,
     )
+
+
+def _wide(question: Question, columns: dict[str, Any]) -> list[str]:
+    quantiles = [one.name for one in question.aggregates if isinstance(one, Quantile)]
+    return wide_words(_bounds(question), columns, quantiles)
 
 
 def _bounds(question: Question) -> dict[str, tuple[Fraction, Fraction]]:

@@ -12,7 +12,7 @@ from dither.query.answers.grouping_words import edge_words, grouping_rows, group
 from dither.query.plan.describe import rows_of
 from dither.query.plan.question import Question
 from dither.query.plan.relations import Scan
-from dither.query.plan.text import number, rounded
+from dither.query.plan.text import number, plain, rounded
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
 from dither.query.pricing.gain import Gain
@@ -42,7 +42,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     question, table = offer.question, offer.question.table
     percent, said = f"{float(offer.confidence * 100):.4g}%", said_by(offer)
     lines = [
-        f"Question   {' '.join(offer.sql.split())}",
+        f"Question   {plain(' '.join(offer.sql.split()))}",
         f"Made up    {MADE_UP}" if offer.made_up else "",
         *[f"{LABELS[head]:<11}{', '.join(names)}: {told}" for head, names, told in statements(offer, said)],
         *[f"Not a key  {told}" for told in undeclared_words(question)],
@@ -85,7 +85,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
         f"Error      noise moves each number by no more than this, with {percent} probability:",
     ]
     for place, offer in enumerate(offers, 1):
-        lines.append(f"  {place}. {' '.join(offer.sql.split())}")
+        lines.append(f"  {place}. {plain(' '.join(offer.sql.split()))}")
         lines += [f"       {name}: {told}" for name, told in _errors(offer)]
         lines += [f"       {told}" for told in undeclared_words(offer.question)]
         lines += [f"       {line.strip()}" for line in _searches(offer)]

@@ -30,6 +30,7 @@ class Operators:
     """What is no number: operators say what there is instead."""
 
     if not TYPE_CHECKING:
+        __array_ufunc__ = None  # NumPy leaves its operators to these
         __sub__, __add__, __mul__, __truediv__ = (_refused(sign) for sign in SIGNS)
         __rsub__, __radd__, __rmul__, __rtruediv__ = (_refused(sign) for sign in SIGNS)
         __lt__, __le__, __gt__, __ge__ = (_refused(sign) for sign in ORDER)

@@ -268,7 +268,10 @@ def _keys(stated: Fact, kind: Type, where: str) -> tuple[Key, ...] | None:
     wanted: dict[Type, type] = {Type.TEXT: str, Type.INTEGER: int, Type.BOOLEAN: bool, Type.DATE: datetime.date}
     for key in stated:
         if type(key) is not wanted[kind]:
-            raise PolicyError(where, key, f"keys of a {kind.value} column are {wanted[kind].__name__}s", '["A", "B"]')
+            example = {Type.INTEGER: "[1, 2]", Type.BOOLEAN: "[true, false]", Type.DATE: "[2025-01-01, 2025-01-02]"}
+            raise PolicyError(
+                where, key, f"keys of a {kind.value} column are {wanted[kind].__name__}s", example.get(kind, '["A", "B"]')
+            )
         if isinstance(key, str) and len(key) >= LONGEST_TEXT:
             why = f"of texts of more than {LONGEST_TEXT} characters only those are read: no text is told apart by more"
             raise PolicyError(where, key, why, f"keys of less than {LONGEST_TEXT} characters")

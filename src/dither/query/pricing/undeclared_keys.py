@@ -34,7 +34,8 @@ def undeclared_words(question: Question) -> list[str]:
 
 
 def _compared(node: Any) -> Iterator[tuple[Column, list[Value]]]:
-    """Columns with declared keys, and the values that they are compared with, wherever in the question that is."""
+    """Columns with declared keys, and the values that they are compared with: in conditions of rows, and not in HAVING or in
+    scalar subqueries, which are questions of their own."""
     if type(node) in LEAVES:
         return
     match node:

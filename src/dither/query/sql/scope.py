@@ -15,6 +15,8 @@ from dither.query.sources.schema import Held, reason
 from dither.query.sql.proposals.whole_question import edited, proposal
 from dither.query.sql.syntax import refuse, shown
 
+LONGEST_SHOWN = 200  # letters of a text that a proposal repeats
+
 
 @dataclass(frozen=True)
 class Name:
@@ -63,10 +65,16 @@ class Scope:
             alone = isinstance(self.relation, Scan) or (isinstance(self.relation, Chain) and len(self.relation.links) == 1)
             where = f"the table {self.table.name}" if alone else "what the question is about"
             if self._is_text(node):
-                text = exp.Literal.string(node.name).sql()
-                instead = f"{text}, if a text is meant: texts stand in single quotes; or one of its columns: {names}"
-                raise refuse(node, f"{where} has no such column", instead, edited(node, self._with_texts))
-            near = get_close_matches(node.name, [known.name for known in self.names], n=1)
+                safe = len(node.name) <= LONGEST_SHOWN and node.name.isprintable()  # else a terminal could obey it
+                text = f"{exp.Literal.string(node.name).sql()}, if" if safe else "'A', if"
+                instead = f"{text} a text is meant: texts stand in single quotes; or one of its columns: {names}"
+                rewrite = edited(node, self._with_texts) if safe else None
+                raise refuse(node, f"{where} has no such column", instead, rewrite)
+            # A column that it is compared with is not what was meant: `ward = ward` is always true.
+            beside = {one.name.lower() for one in (node.parent or node).find_all(exp.Column)} - {wanted}
+            near = get_close_matches(
+                node.name, [known.name for known in self.names if known.name.lower() not in beside], n=1
+            )
             rewrite = proposal(node, shown(exp.to_identifier(near[0]))) if near else None
             raise refuse(node, f"{where} has no such column", f"one of its columns: {names}", rewrite)
         if len({known.column for known in found}) > 1:

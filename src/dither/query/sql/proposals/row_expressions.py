@@ -111,6 +111,8 @@ def instead_of_pattern(node: exp.Expr) -> str:
         return word.join(f"{mine} LIKE {_sql(one)}" for one in texts)
     if isinstance(pattern, exp.Literal):
         return f"{mine} = {re.sub('[^0-9.]', '', str(pattern.this)) or '1'}"
+    if isinstance(pattern, exp.Column) and isinstance(pattern.this, exp.Identifier) and pattern.this.quoted:
+        return f"{mine} LIKE 'A%': texts stand in single quotes"
     return f"{mine} = {_sql(pattern)}"
 
 
