@@ -65,9 +65,9 @@ class Running:
                 with urllib.request.urlopen(asked, timeout=60) as reply:
                     return reply.status, reply.headers, reply.read().decode()
             except HTTPError as error:
-                if error.code != 429:
-                    return error.code, error.headers, error.read().decode()
-                error.close()
+                with error:
+                    if error.code != 429:
+                        return error.code, error.headers, error.read().decode()
                 time.sleep(int(error.headers["Retry-After"]))  # as a client that is told so does
 
     def curl(self, line: str) -> Any:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,8 +72,13 @@ class SqliteDatabase:
 
     def prepare(self, tables: Sequence[str], append_only: Sequence[str]) -> None:
         if not self.path.exists():
-            with suppress(FileExistsError):  # readable by its owner alone
+            try:  # readable by its owner alone
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except FileExistsError:
+                pass
+            except OSError as error:  # a name that no disk takes, which a newer Python only finds here; a disk without room
+                why = f"no file can be made there: {error.strerror}"
+                raise LedgerError("location", str(self.path), why, "a file such as 'clinic.ledger'") from error
         with self.write() as transaction:
             for statement in tables:
                 transaction.do((statement, ()))

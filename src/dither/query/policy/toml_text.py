@@ -21,18 +21,23 @@ def read_toml(text: str, *, parse_float: Callable[[str], Any] = float) -> dict[s
     try:
         stated = tomllib.loads(text, parse_float=parse_float)
     except RecursionError:
-        raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+        raise _not_toml("it is nested too deeply") from None
     except tomllib.TOMLDecodeError:
         raise
     except ValueError:  # a whole number of thousands of digits
-        raise tomllib.TOMLDecodeError("a number in it is too long") from None
+        raise _not_toml("a number in it is too long") from None
     level: list[Any] = [stated]
     for _ in range(DEPTH):
         parts = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list))]
         level = [value for part in parts for value in part]
         if not level:
             return stated
-    raise tomllib.TOMLDecodeError("it is nested too deeply")
+    raise _not_toml("it is nested too deeply")
+
+
+def _not_toml(why: str) -> tomllib.TOMLDecodeError:
+    """Made without its initializer, which since Python 3.14 wants the text and a place in it."""
+    return tomllib.TOMLDecodeError.__new__(tomllib.TOMLDecodeError, why)
 
 
 def toml_text(
