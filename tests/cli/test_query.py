@@ -439,3 +439,19 @@ def test_a_demo_overwrites_no_data_of_somebody_else(tmp_path, monkeypatch):
         dither("demo", "--save", ".")
     assert (tmp_path / "visits.parquet").read_bytes() == b"mine"
     assert [one.name for one in tmp_path.iterdir()] == ["visits.parquet"]
+
+
+def test_a_demo_whose_ledger_is_missing_or_that_is_no_text_is_not_kept(tmp_path):
+    demo.save(tmp_path / "made")
+    (tmp_path / "made" / "clinic.ledger").unlink()
+    with pytest.raises(ConflictError, match="nobody knows what was spent"):
+        demo.save(tmp_path / "made")
+    (tmp_path / "bytes").mkdir()
+    (tmp_path / "bytes" / "ask.py").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConflictError, match="another file of that name"):
+        demo.save(tmp_path / "bytes")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "clinic.ledger").write_bytes(b"somebody's")
+    with pytest.raises(ConflictError, match="another file of that name"):
+        demo.save(tmp_path / "other")
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["clinic.ledger"]

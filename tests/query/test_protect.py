@@ -121,3 +121,14 @@ def test_what_a_dataset_does_not_have_says_what_has_it(tmp_path, name, words):
         _ = data.xyzzy
     data.ledger.remaining()
     data.explain()
+
+
+def test_what_failed_inside_is_told(tmp_path, monkeypatch):
+    """An AttributeError of ours is not told as a name that a dataset lacks."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise AttributeError("the cause")
+
+    monkeypatch.setattr("dither.query.holdings.choose_engine", broken)
+    with pytest.raises(AttributeError, match="the cause"):
+        _ = clinic(tmp_path).engine

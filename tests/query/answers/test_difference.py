@@ -11,6 +11,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import dither
@@ -351,11 +352,13 @@ def test_a_minus_or_an_order_names_the_method_that_has_intervals(tmp_path, sign)
     assert a.difference(a).rows()
 
 
-@pytest.mark.parametrize("expression", ["a + a", "a * 2", "2 * a", "a / 1000", "1 - a", "a - 1", "a < 3", "sum([a])"])
+@pytest.mark.parametrize(
+    "expression", ["a + a", "a * 2", "2 * a", "a / 1000", "1 - a", "a - 1", "a < 3", "sum([a])", "two * a", "two - a"]
+)
 def test_other_operators_name_what_keeps_the_interval(tmp_path, expression):
     a = clinic(tmp_path).quote("SELECT COUNT(*) AS n FROM visits", epsilon=1).release()
     with pytest.raises(ArgumentError, match="an interval, which an operator would lose") as refused:
-        eval(expression, {"a": a})
+        eval(expression, {"a": a, "two": np.float64(2)})
     assert "in the question and keeps the interval" in refused.value.instead
 
 
