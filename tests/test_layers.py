@@ -234,11 +234,19 @@ def hidden(tree: ast.AST, inside: bool = False) -> list[str]:
     return found
 
 
+# Commands that need the extra `server` import it where they run, so that their --help works without it.
+LATE = {
+    "cli/serve.py": {"dither.server.core.config", "dither.server.listener"},
+    "cli/mcp.py": {"dither.client.connect", "dither.server.mcp.protocol"},
+}
+
+
 def test_the_package_is_imported_at_the_top_of_a_file():
     for path in SOURCE.rglob("*.py"):
         found = hidden(ast.parse(path.read_text()))
         name = path.relative_to(SOURCE).as_posix()
-        assert {*found} == ({"import_module"} if name in BY_NAME else set()), f"{name} imports in a function, or by name"
+        allowed = {"import_module"} if name in BY_NAME else LATE.get(name, set())
+        assert {*found} == allowed, f"{name} imports in a function, or by name"
 
 
 def test_an_import_in_a_function_is_caught():

@@ -61,6 +61,61 @@ def commands_below(command, words):
         yield from commands_below(below, [*words, name])
 
 
+def plain(text):
+    """Help text as a reader sees it: without the backslashes that keep brackets, the frame and line ends."""
+    return " ".join(text.replace("\\[", "[").replace("│", " ").split())
+
+
+def texts(command):
+    """All help texts of a command."""
+    return [command.help, *(one.help for one in command.params if getattr(one, "help", None))]
+
+
+EXTRAS = [
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "mcp",
+    "jinja2",
+    "prometheus_client",
+    "sklearn",
+    "altair",
+    "ibis",
+    "psycopg",
+    "yaml",
+]
+
+
+def test_help_shows_every_word_of_every_command_without_any_extra():
+    missing = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS}))"
+    script = f"{missing}; from tests.cli import test_lazy_group as it; print(it.read_all_help())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 100, done.stdout
+
+
+def read_all_help():
+    """How many help texts are shown, each whole."""
+    shown = 0
+    for name in Commands.homes:
+        top = Commands().load(name)
+        for words in commands_below(top, [name]):
+            command = top
+            for word in words[1:]:
+                command = command.load(word) if word in getattr(command, "homes", {}) else command.commands[word]
+            told = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "1000", "TERM": "dumb"})
+            assert told.exit_code == 0, (words, told.exception)
+            for text in texts(command):
+                assert plain(text) in plain(told.output), (words, text)
+                shown += 1
+    return shown
+
+
+def test_help_keeps_brackets():
+    told = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert "[[question]]" in told.output
+
+
 @pytest.mark.parametrize("name", ["", *Commands.homes])
 def test_what_takes_no_value_shows_none_in_the_help(name):
     typed = [[]] if not name else list(commands_below(Commands().load(name), [name]))

@@ -41,19 +41,28 @@ class LazyGroup(TyperGroup):
             holder.add_typer(found, name=name)
         else:
             holder.command(name)(found)
-        return _with_plain_flags(get_group(holder).commands[name])
+        return _with_plain_help(get_group(holder).commands[name])
 
     def get_params(self, ctx: Any) -> Any:
         """As they are, where those that take no value show none."""
         return _plain_flags(super().get_params(ctx))
 
 
-def _with_plain_flags(command: Any) -> Any:
-    """A command, and those below it, whose help shows no type beside what takes no value: typer writes <bool> there."""
+def _with_plain_help(command: Any) -> Any:
+    """A command, and those below it, whose --help shows every word of ours, and no type beside what takes no value.
+
+    typer reads help as markup, in which [words] in brackets are styles and vanish, and writes <bool> beside flags.
+    """
+    from rich.markup import escape
+
+    command.help = escape(command.help or "")
+    for one in command.params:
+        if getattr(one, "help", None):
+            one.help = escape(one.help)
     read = command.get_params
     command.get_params = lambda ctx: _plain_flags(read(ctx))  # --help is made when somebody asks for it
     for below in getattr(command, "commands", {}).values():
-        _with_plain_flags(below)
+        _with_plain_help(below)
     return command
 
 

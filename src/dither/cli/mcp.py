@@ -7,9 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dither.client.connect import connect
-from dither.server.mcp.protocol import serve_stdio
-
 
 def mcp(
     url: Annotated[str, typer.Option("--url", help="The address of the gateway; the token is that of DITHER_TOKEN.")],
@@ -17,4 +14,7 @@ def mcp(
     cleartext: Annotated[bool, typer.Option(help="Allow http to another machine.")] = False,
 ) -> None:
     """Tools for a model that asks a gateway (Model Context Protocol): price first, within the share of its token."""
+    from dither.client.connect import connect
+    from dither.server.mcp.protocol import serve_stdio  # here, so that --help works without the extra
+
     serve_stdio(connect(url, certificates=certificates, cleartext=cleartext))

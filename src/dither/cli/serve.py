@@ -7,7 +7,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,10 @@ from dither.demo import save as save_clinic
 from dither.errors import ConflictError, DataError
 from dither.privacy.guarantee.definitions import approx
 from dither.query.dataset import open as open_policy
-from dither.server.core.config import GatewayConfig, read_gateway
-from dither.server.listener import Listening, listen
+
+if TYPE_CHECKING:
+    from dither.server.core.config import GatewayConfig
+    from dither.server.listener import Listening
 
 GATEWAY = """\
 # The gateway of the made-up clinic: dither serve --config gateway.toml
@@ -43,6 +45,9 @@ def serve(
     """Let people ask over HTTP: the rows, the ledger and its key stay here. Ctrl-C ends it."""
     if save is not None and not demo:
         raise DataError("--save", str(save), "it keeps the made-up clinic", "--demo --save clinic")
+    from dither.server.core.config import read_gateway  # here, so that --help works without the extra
+    from dither.server.listener import listen
+
     if not demo:
         listen(_at(read_gateway(config), port), _told, sys.stderr)
         return
@@ -62,6 +67,8 @@ def _at(config: GatewayConfig, port: int | None) -> GatewayConfig:
 
 def demo_gateway(folder: Path) -> GatewayConfig:
     """The made-up clinic in a folder, with a share of its budget for an analyst."""
+    from dither.server.core.config import read_gateway
+
     save_clinic(folder)
     file = folder / "gateway.toml"
     if file.exists() and file.read_text(encoding="utf-8") != GATEWAY:
