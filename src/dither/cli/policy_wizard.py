@@ -118,7 +118,8 @@ def _show(wizard: Wizard, step: Step) -> None:
 
 def _explain(step: Step) -> None:
     _say(step.why, "  ")
-    _say(f"For example: {'; '.join(step.examples)}", "  ")
+    if step.examples:
+        _say(f"For example: {'; '.join(step.examples)}", "  ")
 
 
 def _read(step: Step) -> str:

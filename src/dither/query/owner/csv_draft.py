@@ -8,6 +8,7 @@ limits. They would tell of somebody as soon as a policy, a quote or a noise show
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,6 +38,7 @@ PERSONS = (
     "mitarbeiter",
     "student",
 )
+SHORT = {"pat", "mrn"}  # as words of their own, such as Pat.-Nr.
 IDS = ("id", "nr", "no", "number", "nummer", "key", "code")
 NAMES = (
     "name",
@@ -170,9 +172,14 @@ def seen_cells(cells: Sequence[str], found: Inferred, style: Style) -> str:
 def person_by_name(columns: Mapping[str, Inferred]) -> str | None:
     """The column that says whose a row is, by its name; None where none or several could."""
     fit = [name for name, found in columns.items() if found.type in (Type.INTEGER, Type.TEXT)]
-    named = [name for name in fit if any(word in name.casefold() for word in PERSONS)]
-    ids = [name for name in named if name.casefold().endswith(IDS)] or [name for name in named if name.casefold() in PERSONS]
+    named = [name for name in fit if any(word in name.casefold() for word in PERSONS) or _words(name) & SHORT]
+    ids = [name for name in named if name.casefold().rstrip(" .").endswith(IDS)]
+    ids = ids or [name for name in named if name.casefold() in PERSONS]
     return ids[0] if len(ids) == 1 else named[0] if len(named) == 1 and not ids else None
+
+
+def _words(name: str) -> set[str]:
+    return {*re.findall(r"[^\W\d_]+", name.casefold())}
 
 
 def _facts(kind: Type, facts: Mapping[str, Any]) -> str:

@@ -141,3 +141,30 @@ def test_words_that_a_face_takes_for_something_else_are_proposed_in_brackets():
     assert wizard.step.default == '["?"]'
     wizard.answer("")
     assert 'null = ["?"]' in wizard.draft()
+
+
+@pytest.mark.parametrize(
+    ("header", "examples"),
+    [("Fall-Nr.;Ort", ()), ("Fall-Nr.;Pat.-Nr.", ("Pat.-Nr.", "each row")), ("case;patient_id", ("patient_id", "each row"))],
+)
+def test_only_a_recognized_column_is_an_example_of_the_person(header, examples):
+    Path("cases.csv").write_text(f"{header}\n1;2\n2;2\n", encoding="utf-8")
+    wizard = Wizard("cases.csv")
+    walk(
+        wizard,
+        {"file.header": "yes", "file.separator": "semicolon", "file.decimal": "comma", "domain": "d"},
+        until="cases.person",
+    )
+    assert wizard.step is not None
+    assert wizard.step.examples == examples
+    assert header.split(";")[0] in dict(wizard.step.choices)  # to choose, not to imitate
+
+
+def test_a_column_without_repeats_is_doubted_before_it_limits_a_person():
+    Path("cases.csv").write_text("case;patient_id\n1;2\n2;2\n", encoding="utf-8")
+    for person, told in (("case", "is it really a number of the person"), ("patient_id", "at most 2 rows of one person")):
+        wizard = Wizard("cases.csv", read_data=True)
+        numbers = {"cases.case.bounds": "no", "cases.patient_id.bounds": "no"}
+        walk(wizard, {"look": "yes", "domain": "d", "cases.person": person, **numbers}, until="cases.max_rows")
+        assert wizard.step is not None
+        assert told in wizard.step.seen

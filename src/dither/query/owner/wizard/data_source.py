@@ -54,8 +54,12 @@ class FirstRows:
 
     def most_rows(self, at: int) -> str:
         """How many rows one person has, if the column says whose they are."""
-        most = max(Counter(self.cells[at]).values(), default=0)
-        return f"at most {most} rows of one person, in the first {len(self.cells[at])} rows"
+        cells = self.cells[at]
+        most = max(Counter(cells).values(), default=0)
+        if most == 1 and len(cells) > 1:
+            alone = "is it really a number of the person, not of a case or a row?"
+            return f"no person has two rows among the first {len(cells)} rows: {alone}"
+        return f"at most {most} rows of one person, in the first {len(cells)} rows"
 
 
 class DataSource:

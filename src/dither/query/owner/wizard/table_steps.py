@@ -59,11 +59,11 @@ def whose_step(
     return (
         yield Step(
             key,
-            f"Whose is a row of {table}: which column says it?",
-            "The promise is made to a person, with all her rows. So dither must know which rows belong "
-            "together: a number of "
-            "the patient, the customer, the household. If nobody can have two rows, say: each row.",
-            (next(iter(values)), EACH_ROW),
+            f"Which column of {table} identifies the person (the privacy unit)?",
+            "The guarantee protects a person with all their rows, so dither must know which rows belong together: by the "
+            "number of the patient, the customer or the household, not by the number of a case, an order or a visit. "
+            "If nobody can have two rows, say: each row.",
+            () if proposed is None else (proposed, EACH_ROW),  # no column is an example of a person unless it was recognized
             read,
             default=proposed,
             choices=tuple(shown.items()),
