@@ -32,7 +32,7 @@ from dither.errors import BrokenPromise, DataError, SizeError
 from dither.mechanisms.additive.additive import Additive
 from dither.noise import Bernoulli, DiscreteLaplace, RoundedGaussian
 from dither.numeric.lattice import Lattice
-from dither.testing import Outcomes, check_mechanism, mechanism_checks, outcomes
+from dither.testing import Outcomes, check_mechanism, check_privacy, mechanism_checks, outcomes
 from dither.testing.enumerate import as_key
 
 REPLACE = Unit.REPLACE_ONE
@@ -425,10 +425,15 @@ def test_a_wrong_way_back_is_caught():
 def test_bad_input_that_is_answered_is_caught():
     broken(RefusesNaN(epsilon=1, sensitivity=1, step="0.5"), "must not depend on values")
     broken(PassesInfinity(epsilon=1, sensitivity=1, step="0.5"), "not finite")
-    broken(ReadsText(epsilon=1, sensitivity=1), "no number")
-    broken(AnyShape(epsilon=3, sensitivity=1, dimension=2), "wrong shape", cutoff="1e-9")
-    broken(AnyEpsilon(epsilon=1), "was accepted")
-    broken(AnyEpsilonOfAttrs(epsilon=1), "was accepted")
+    for careless, told, how in (
+        (ReadsText(epsilon=1, sensitivity=1), "not a number", {}),
+        (AnyShape(epsilon=3, sensitivity=1, dimension=2), "wrong shape", {"cutoff": "1e-9"}),
+        (AnyEpsilon(epsilon=1), "was accepted", {}),
+        (AnyEpsilonOfAttrs(epsilon=1), "was accepted", {}),
+    ):
+        with pytest.raises(DataError, match=told) as refused:  # no privacy is broken
+            check_mechanism(careless, **how)
+        assert "check_privacy(release, guarantee, pairs)" in refused.value.instead
 
 
 def two_points(p, q):
@@ -509,7 +514,7 @@ def test_what_cannot_be_checked_is_said():
             check_mechanism(Geometric(epsilon=1, sensitivity=1), pairs=pairs)
     with pytest.raises(DataError, match="without a query"):
         check_mechanism(Geometric(epsilon=1, sensitivity=1), universe=[0, 1])
-    with pytest.raises(DataError, match="no guarantee"):
+    with pytest.raises(DataError, match=r"a class.*Geometric\(\.\.\.\)"):
         check_mechanism(Geometric)
     with pytest.raises(SizeError, match="leaves out"):
         check_mechanism(Geometric(epsilon=1, sensitivity=1), cutoff="0.1")
@@ -556,6 +561,46 @@ def test_a_promise_must_be_one():
             check_mechanism(TellsAll(wrong), pairs=[(0, 1)])
 
 
+# -- plain functions ---------------------------------------------------------------------------------------------------
+
+
+def answer(smokes):
+    """Randomized response: the truth with probability 3/4; whatever is no truth value is taken for one."""
+    return bool(smokes) ^ bool(Bernoulli("1/4").sample())
+
+
+def test_a_plain_function_is_checked_for_privacy_and_nothing_else():
+    report = check_privacy(answer, pure("ln(3)"), [(False, True)])
+    assert report.epsilon == pytest.approx(math.log(3))
+    assert (report.pairs, report.outputs, report.errors) == (1, 2, 0)
+    assert str(report).endswith("left out 0.0e+00")
+    for guarantee in (pure(1), gdp("0.5"), zcdp("0.1"), approx(1, "0.01")):
+        with pytest.raises(BrokenPromise, match="is false"):
+            check_privacy(answer, guarantee, [(False, True)])
+    with pytest.raises(DataError, match="are equal"):
+        check_privacy(answer, pure(2), [(True, True)])
+    with pytest.raises(DataError, match="no guarantee"):
+        check_privacy(answer, 1, [(False, True)])
+    with pytest.raises(DataError, match="drew nothing"):
+        check_privacy(bool, pure(1), [(False, True)])
+
+
+def test_what_a_mechanism_lacks_is_named():
+    class Own:
+        release = staticmethod(answer)
+
+    with pytest.raises(DataError, match="it has no guarantee") as refused:
+        check_mechanism(Own())
+    assert "dither.pure(1)" in refused.value.instead
+    Own.guarantee = pure("ln(3)")
+    with pytest.raises(DataError, match="it has no error") as refused:
+        check_mechanism(Own(), pairs=[(False, True)])
+    assert "error(confidence)" in refused.value.instead
+    assert check_privacy(Own().release, Own.guarantee, [(False, True)]).epsilon == pytest.approx(math.log(3))
+    with pytest.raises(DataError, match="it has no guarantee"):
+        check_mechanism(answer)
+
+
 # -- checks by name --------------------------------------------------------------------------------------------------
 
 CHECKS = dict(mechanism_checks(Gaussian(l2_sensitivity=1, sigma=1, integers=True)))
@@ -584,7 +629,7 @@ def test_the_check_that_fails_says_what_is_wrong(mechanism, wrong):
     for name, check in mechanism_checks(mechanism):
         try:
             check()
-        except BrokenPromise:
+        except (BrokenPromise, DataError):
             found.append(name)
     assert found == wrong
 
@@ -598,7 +643,7 @@ def test_checks_are_listed_in_order_and_compute_nothing_before_they_are_called()
     assert [name for name, _ in listed] == NAMES
     with pytest.raises(RuntimeError, match="asked for"):
         listed[0][1]()
-    with pytest.raises(DataError, match="no guarantee"):
+    with pytest.raises(DataError, match="a class"):
         mechanism_checks(Geometric)
 
 

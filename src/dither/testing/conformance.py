@@ -28,6 +28,7 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import NumberLike
 from dither.numeric.representation import short_repr
+from dither.privacy.guarantee.guarantee import Guarantee
 from dither.testing.claim import Claim
 from dither.testing.enumerate import BITS, Outcomes
 from dither.testing.invalid_input import as_list, check_parameters, check_values
@@ -68,8 +69,56 @@ class Report:
     def __str__(self) -> str:
         return (
             f"{self.mechanism}: {self.pairs} pairs of neighbours, up to {self.outputs} outputs each, "
-            f"largest log ratio {self.epsilon:.6g}, left out {self.missing:.1e}, {self.errors} half-widths"
+            f"largest log ratio {self.epsilon:.6g}, left out {self.missing:.1e}"
+            + (f", {self.errors} half-widths" if self.errors else "")
         )
+
+
+@argument_errors
+def check_privacy(
+    release: Callable[[Any], Any],
+    guarantee: Guarantee,
+    pairs: Iterable[tuple[Any, Any]],
+    *,
+    law: Callable[[Any], Outcomes] | None = None,
+    cutoff: NumberLike = "1e-30",
+) -> Report:
+    """Raise BrokenPromise unless a function keeps a guarantee on every pair of neighboring values.
+
+    The output distributions are computed by going through every outcome of every draw, not sampled. Nothing but privacy
+    is checked: the function needs no class, no error and no rules for bad input.
+
+    Args:
+        release: A function of one value that draws from `dither.noise`, and from nothing else random.
+        guarantee: What is claimed, such as `dither.pure(1)`.
+        pairs: Values that two neighboring data sets can have; each pair is compared in both directions.
+        law: The exact output distribution for a value; None where all draws come from `dither.noise`.
+        cutoff: Runs less likely than this are left out of a distribution.
+
+    Raises:
+        BrokenPromise: The output distributions of a pair differ by more than the guarantee allows.
+        DataError: There are no two values to compare, or the function draws nothing.
+        SizeError: A distribution has too many outcomes, or too much of it was left out.
+
+    Example:
+        >>> import dither
+        >>> from dither.testing import check_privacy
+        >>> def answer(smokes: bool) -> bool:
+        ...     return smokes ^ dither.noise.Bernoulli("1/4").sample()
+        >>> round(check_privacy(answer, dither.pure("ln(3)"), [(False, True)]).epsilon, 4)
+        1.0986
+    """
+    laws = Laws(_Function(release, guarantee), pairs, None, (), 3, law, cutoff)
+    compared, ratio = _compare(laws, guarantee)
+    return _report(release, laws, compared, ratio, 0)
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function with the guarantee that is claimed for it."""
+
+    release: Callable[[Any], Any]
+    guarantee: Guarantee
 
 
 @argument_errors
@@ -95,8 +144,8 @@ def check_mechanism(
         cutoff: Runs less likely than this are left out of a law.
 
     Raises:
-        BrokenPromise: A law breaks the guarantee or the error, or bad input is not refused as it should be.
-        DataError: It is no mechanism, or there are no two values to compare.
+        BrokenPromise: An output distribution breaks the guarantee or the error, or a refusal depends on a value.
+        DataError: It is no mechanism, it takes bad input, or there are no two values to compare.
         SizeError: A law has too many outcomes, or too much of it was left out.
 
     Example:
@@ -105,7 +154,7 @@ def check_mechanism(
         >>> check_mechanism(dither.Geometric(epsilon=1, sensitivity=1), pairs=[(0, 1)]).pairs
         1
     """
-    checks = _Checks(mechanism, Laws(mechanism, pairs, query, universe, rows, law, cutoff))
+    checks = _Checks(_checked(mechanism), Laws(mechanism, pairs, query, universe, rows, law, cutoff))
     for _, check in checks.named():
         check()
     return checks.report()
@@ -146,7 +195,23 @@ def mechanism_checks(
         >>> [name for name, check in mechanism_checks(dither.RandomizedResponse(epsilon=1))]
         ['guarantee', 'error', 'for_error', 'bad values', 'bad parameters']
     """
-    return _Checks(mechanism, Laws(mechanism, pairs, query, universe, rows, law, cutoff)).named()
+    return _Checks(_checked(mechanism), Laws(mechanism, pairs, query, universe, rows, law, cutoff)).named()
+
+
+def _checked(mechanism: Mechanism) -> Mechanism:
+    """The mechanism; refused by the first of guarantee, release and error that it lacks, with what would work."""
+    if isinstance(mechanism, type):
+        raise DataError("mechanism", mechanism, "it is a class", f"an instance: {mechanism.__name__}(...)")
+    alone = "check_privacy(release, guarantee, pairs), which takes a plain function and needs nothing else"
+    ways = {
+        "guarantee": f"a guarantee such as dither.pure(1); or {alone}",
+        "release": "a method release(value), which draws from dither.noise",
+        "error": f"a method error(confidence), which gives a half-width or raises a GuaranteeError; or {alone}",
+    }
+    for part, instead in ways.items():
+        if not hasattr(mechanism, part):
+            raise DataError("mechanism", mechanism, f"it has no {part}", instead)
+    return mechanism
 
 
 class _Checks:
@@ -154,9 +219,7 @@ class _Checks:
 
     def __init__(self, mechanism: Mechanism, laws: Laws) -> None:
         self._mechanism, self._laws = mechanism, laws
-        self._compared: set[tuple[Any, Any]] = set()
-        self._ratio = 0.0
-        self._errors = 0
+        self._compared, self._ratio, self._errors = 0, 0.0, 0
 
     def named(self) -> list[tuple[str, Callable[[], None]]]:
         """In the order in which they are made."""
@@ -170,26 +233,10 @@ class _Checks:
 
     def report(self) -> Report:
         """What was found, once all of them passed."""
-        laws = self._laws.all().values()
-        missing = max(float(law.missing.upper()) for law in laws)
-        widest = max(len(law.masses) for law in laws)
-        return Report(show(self._mechanism), len(self._compared) // 2, widest, self._ratio, missing, self._errors)
+        return _report(self._mechanism, self._laws, self._compared, self._ratio, self._errors)
 
     def _guarantee(self) -> None:
-        """Every pair of neighbours in both directions, as soon as both laws are known."""
-        compared: set[tuple[Any, Any]] = set()
-        claim, ratio = Claim(self._mechanism.guarantee), 0.0
-        for pair in self._laws.pairs:
-            keys = self._laws.keys(pair)
-            for first, second in (keys, keys[::-1]):
-                if first != second and (first, second) not in compared:
-                    compared.add((first, second))
-                    values, laws = self._laws.values, self._laws.known
-                    ratio = max(ratio, claim.check(values[first], values[second], laws[first], laws[second]))
-        if not compared:
-            why = "the values of each pair are equal"
-            raise DataError("pairs", self._laws.pairs[:3], why, "values of neighbouring data sets that differ")
-        self._compared, self._ratio = compared, ratio
+        self._compared, self._ratio = _compare(self._laws, self._mechanism.guarantee)
 
     def _error(self) -> None:
         laws = self._laws.all()
@@ -197,6 +244,29 @@ class _Checks:
 
     def _bad_values(self) -> None:
         check_values(self._mechanism, self._laws.pairs[0][0])
+
+
+def _compare(laws: Laws, guarantee: Guarantee) -> tuple[int, float]:
+    """Compare every pair in both directions, as soon as both laws are known: how many pairs, and the largest log ratio."""
+    compared: set[tuple[Any, Any]] = set()
+    claim, ratio = Claim(guarantee), 0.0
+    for pair in laws.pairs:
+        keys = laws.keys(pair)
+        for first, second in (keys, keys[::-1]):
+            if first != second and (first, second) not in compared:
+                compared.add((first, second))
+                found = claim.check(laws.values[first], laws.values[second], laws.known[first], laws.known[second])
+                ratio = max(ratio, found)
+    if not compared:
+        why = "the values of each pair are equal"
+        raise DataError("pairs", laws.pairs[:3], why, "values of neighbouring data sets that differ")
+    return len(compared) // 2, ratio
+
+
+def _report(checked: Mechanism | Callable[[Any], Any], laws: Laws, compared: int, ratio: float, errors: int) -> Report:
+    known = laws.all().values()
+    missing = max(float(law.missing.upper()) for law in known)
+    return Report(show(checked), compared, max(len(law.masses) for law in known), ratio, missing, errors)
 
 
 # -- the error -------------------------------------------------------------------------------------------------------

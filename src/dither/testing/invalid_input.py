@@ -1,6 +1,7 @@
 """Whether a mechanism refuses invalid input as it should: with an `InputError`, by type and shape and never by value.
 
-A refusal that depends on a private value would tell something about it.
+A refusal that depends on a private value would tell something about it: that is a BrokenPromise. Bad input that is taken
+harms no privacy by itself: that is a DataError.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any
 
 import attrs
 
-from dither.errors import BrokenPromise, InputError
+from dither.errors import BrokenPromise, DataError, InputError
 from dither.fields import field_names
 from dither.mechanisms.protocol import Mechanism
 
 POSITIVE = ("epsilon", "sensitivity", "l2_squared", "sigma2", "step", "gamma", "times", "cells", "k")
+ALONE = "check_privacy(release, guarantee, pairs) looks at privacy alone"
 NOT_POSITIVE = (0, -1, float("nan"), float("inf"), -float("inf"), "nan", "", "x", True, [1], 1j)
 
 
@@ -44,7 +46,7 @@ def check_values(mechanism: Mechanism, example: Any) -> None:
 
     for filling in (None, "text", 1j, object()):
         if release(filling):
-            raise BrokenPromise("release", filling, "it is no number and was answered", "an InputError")
+            raise DataError("release", filling, "it is not a number and was answered", f"an InputError; {ALONE}")
     for plain, extreme in ((1.5, [math.nan, math.inf, -math.inf, 1e308, 5e-324]), (3, [10**400, -(2**63), 2**64])):
         usual = release(plain)
         for filling in extreme:
@@ -57,7 +59,7 @@ def check_values(mechanism: Mechanism, example: Any) -> None:
                 mechanism.release(wrong)
             except InputError:
                 continue
-            raise BrokenPromise("release", wrong, "it has the wrong shape and was answered", "a SizeError")
+            raise DataError("release", wrong, "it has the wrong shape and was answered", f"a SizeError; {ALONE}")
 
 
 def _numbers(answer: Any) -> list[Any]:
@@ -74,4 +76,4 @@ def check_parameters(mechanism: Mechanism) -> None:
                 change(mechanism, **{name: bad})
             except InputError:
                 continue
-            raise BrokenPromise(name, bad, "it makes no sense and was accepted", "an InputError")
+            raise DataError(name, bad, "it makes no sense and was accepted", f"an InputError; {ALONE}")

@@ -1,14 +1,13 @@
-"""The laws of a mechanism at neighbouring values: which values these are, and what a release of each may be, exactly."""
+"""The exact output distributions of a release at neighboring values: which values these are, and what may come out."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 from dither.errors import BrokenPromise, DataError, InputError, SizeError
-from dither.mechanisms.protocol import Mechanism
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -17,12 +16,22 @@ from dither.testing.enumerate import Outcomes, as_key, outcomes
 MOST_MISSING = 0.05  # more than that left out proves too little
 
 
+class Released(Protocol):
+    """A release and the guarantee that is claimed for it."""
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    @property
+    def release(self) -> Callable[[Any], Any]: ...
+
+
 class Laws:
     """The values of pairs of neighbours, and the law of a release of each: computed when it is asked for, and once."""
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Released,
         pairs: Iterable[tuple[Any, Any]] | None,
         query: Callable[[Any], Any] | None,
         universe: Sequence[Any],
@@ -30,9 +39,6 @@ class Laws:
         law: Callable[[Any], Outcomes] | None,
         cutoff: NumberLike,
     ) -> None:
-        if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
-            instead = "Geometric(epsilon=1, sensitivity=1)"
-            raise DataError("mechanism", mechanism, "it has no guarantee, error and release", instead)
         if not isinstance(mechanism.guarantee, Guarantee):
             raise DataError("guarantee", mechanism.guarantee, "it is no guarantee", "dither.pure(1)")
         self._mechanism, self._law, self._cutoff = mechanism, law, cutoff
@@ -75,7 +81,7 @@ def _value_key(value: Any) -> Any:
         return "object", id(value)
 
 
-def _law(mechanism: Mechanism, value: Any, cutoff: NumberLike) -> Outcomes:
+def _law(mechanism: Released, value: Any, cutoff: NumberLike) -> Outcomes:
     try:
         found = outcomes(mechanism.release, value, cutoff=cutoff)
     except InputError as error:
@@ -86,7 +92,7 @@ def _law(mechanism: Mechanism, value: Any, cutoff: NumberLike) -> Outcomes:
     return found
 
 
-def _check_missing(mechanism: Mechanism, found: Outcomes, cutoff: NumberLike) -> None:
+def _check_missing(mechanism: Released, found: Outcomes, cutoff: NumberLike) -> None:
     """A violation is certain only beyond e^epsilon times what was left out: too much of it proves nothing."""
     levels = [mechanism.guarantee.epsilon(delta) for delta in (0, "0.5")]
     epsilon = min((level for level in levels if math.isfinite(level)), default=0.0)
@@ -97,7 +103,7 @@ def _check_missing(mechanism: Mechanism, found: Outcomes, cutoff: NumberLike) ->
 
 
 def _pairs(
-    mechanism: Mechanism,
+    mechanism: Released,
     pairs: Iterable[tuple[Any, Any]] | None,
     query: Callable[[Any], Any] | None,
     universe: Sequence[Any],
