@@ -20,12 +20,13 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader, SumEstimator
+from dither.query.plan.expression_parts import may_be_clamped, may_be_rounded
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.bounding import Bounding, ClipSum
 from dither.query.statistics.choose_bounding import with_shares
-from dither.query.statistics.statement import Statement, may_be_clamped, may_be_rounded, statement_of
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 
 

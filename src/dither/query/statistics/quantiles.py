@@ -33,6 +33,7 @@ from dither.query.counters.estimators import Columns
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
+from dither.query.plan.expression_parts import may_be_clamped
 from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
@@ -41,7 +42,7 @@ from dither.query.plan.text import rounded
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.choose_quantiles import QuantileFacts, QuantileMechanism, choose_quantiles, chosen_cells
-from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 if TYPE_CHECKING:
