@@ -31,7 +31,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.expressions import ColumnValue, Compare
 from dither.query.plan.joins.outer_join import OuterJoin
-from dither.query.plan.joins.pairs import Most, most_paired
+from dither.query.plan.joins.pairs import Most, leaves_out, most_paired, pair_table
 from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.person_totals import PersonTotal
 from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace
@@ -68,9 +68,10 @@ class FilterRows:
     condition: Expression
     alone: bool = False  # whether it keeps one row of a person at most (`sql/person_windows/one_row.py`)
 
-    @property
+    @cached_property
     def table(self) -> Table:
-        return replace(self.of.table, alone=True) if self.alone else self.of.table
+        kept = table_where(self.of, self.condition)
+        return replace(kept, alone=True) if self.alone else kept
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -150,15 +151,13 @@ class JoinOnPerson:
     @cached_property
     def table(self) -> Table:
         left, right = self.left.table, self.right.table
-        groups, rows = max(left.max_groups, right.max_groups), max(left.max_rows_per_group, right.max_rows_per_group)
-        columns = [*left.columns, *(column for column, _ in self.columns)]
-        name, alone = f"{left.name} and {right.name}", left.alone and right.alone
-        least = max(left.min_people, right.min_people)
-        table = Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
-        drops = self.most_rows != (None, None) or left.drops_people or right.drops_people
-        shares, clamps = left.shares_rows or right.shares_rows, left.clamps_values or right.clamps_values
-        some = left.drops_rows or right.drops_rows
-        return replace(table, drops_people=drops, drops_rows=some, clamps_values=clamps, shares_rows=shares)
+        return replace(
+            pair_table(left, right, self.columns),
+            alone=left.alone and right.alone,
+            drops_people=leaves_out(left, right, self.most_rows) or left.drops_people or right.drops_people,
+            drops_rows=left.drops_rows or right.drops_rows,
+            clamps_values=left.clamps_values or right.clamps_values,
+        )
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -253,6 +252,12 @@ Joined = OuterJoin["Relation"] | SemiJoin["Relation"]
 Relation = (
     Scan | Chain | FilterRows | Project | JoinPublic | JoinOnPerson | Joined | GroupByPerson | WindowByPerson | UnionAll
 )
+
+
+def table_where(of: Relation, condition: Expression | None) -> Table:
+    """Return a relation as a table, of the rows that meet a condition."""
+    unmatched = of.unmatched(condition) if isinstance(of, OuterJoin) and condition is not None else None
+    return of.table if unmatched is None else unmatched
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:
