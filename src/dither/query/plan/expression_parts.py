@@ -11,6 +11,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
 from dither.query.plan.expressions import Arithmetic, Case, ColumnValue, Constant, DatePart, columns_of
 from dither.query.plan.functions import Coalesce, GreatestLeast, Length
+from dither.query.plan.lattice import choices_of, divisor_of, step_of
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 
@@ -67,19 +68,43 @@ def may_be_clamped(of: Expression | None, table: Table) -> bool:
 
 
 def may_be_rounded(of: Expression | None, table: Table) -> bool:
-    """Whether values may lie between the steps in which they are counted: they are no whole numbers, and the owner does not
-    say that all are multiples of their step (`steps.COLUMN` is hard).
+    """Return whether values may lie between the steps in which they are counted, from the lower bound on.
 
-    Whole numbers, also those that rounding gives, are counted as they are; of a choice among several, each part decides.
+    Whole numbers, also those that rounding gives, are counted as they are. Others lie on steps where the owner says that
+    all values of a column are multiples of its step (`steps.COLUMN` is hard); of a choice among several, each part decides.
     """
-    if of is None or of.facts.type is Type.BOOLEAN or isinstance(of, Constant):
+    if of is None or not of.facts.type.is_number or of.facts.lower is None or of.facts.lower == of.facts.upper:
         return False
+    step, divisor = step_of(of), divisor_of(of)
+    if divisor is None or divisor % step or of.facts.lower % step:
+        return True
+    return _between_steps(of, table)
+
+
+def _between_steps(of: Expression, table: Table) -> bool:
+    """Return whether a value may be no multiple of its divisor: a column's, where nobody says that all are."""
     if isinstance(of, ColumnValue):
         whole = of.column.type is Type.INTEGER and of.column.step in (None, 1)
         return not whole and f"steps.{of.column.name}" not in table.hard
-    if isinstance(of, (Case, Coalesce, GreatestLeast)):
-        return any(may_be_rounded(part, table) for part in _parts(of))
-    return of.facts.type is not Type.INTEGER
+    return isinstance(of, (Case, Coalesce, GreatestLeast)) and any(_between_steps(part, table) for part in choices_of(of))
+
+
+def may_be_changed(of: Expression | None, table: Table) -> bool:
+    """Return whether values may be clamped or rounded before they are counted: then a number of them is not of all values
+    as they are."""
+    return may_be_clamped(of, table) or may_be_rounded(of, table)
+
+
+def hard_facts(column: Column, of: Expression, table: Table) -> set[str]:
+    """Return what is hard of a column that holds the values of an expression: they are within its bounds, on its steps.
+
+    Bounds and steps of the column are those that follow from the expression (`plan/base.py`). So nothing lies beyond where
+    nothing lies beyond those of the columns that it is made of.
+    """
+    ends = {one.name for one in columns_of(of) if one.first is not None or one.lower is not None}
+    inside = {f"bounds.{name}" for name in ends} <= table.hard if of.facts.type.is_date else not may_be_clamped(of, table)
+    found = {f"bounds.{column.name}"} if inside and (column.first is not None or column.lower is not None) else set()
+    return found | {f"steps.{column.name}"} if column.step is not None and not may_be_rounded(of, table) else found
 
 
 def _parts(of: Expression) -> list[Expression]:
