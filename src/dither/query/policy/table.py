@@ -116,6 +116,11 @@ class Table:
         return min(found, default=None)
 
     @property
+    def has_hard_rows(self) -> bool:
+        """Whether nobody has more rows than count, in all groups together."""
+        return self.hard_rows is not None and self.hard_rows <= self.most_rows
+
+    @property
     def hard_by_rows(self) -> Table:
         """The same, with one hard limit of rows, that of all together: for columns that are no cells of it, by which a
         person's rows may fall into more groups than the owner speaks of."""

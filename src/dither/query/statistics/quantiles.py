@@ -33,7 +33,7 @@ from dither.query.counters.estimators import Columns
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
-from dither.query.plan.expression_parts import may_be_clamped
+from dither.query.plan.expression_parts import may_be_changed
 from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
@@ -207,7 +207,7 @@ class QuantileStatistic(RequestedStatistic):
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, or of counted rows."""
         table = self.question.table
-        clamped = table.clamps_values or may_be_clamped(self._bucket.of, table)
+        clamped = table.clamps_values or may_be_changed(self._bucket.of, table)
         return statement_of(complete=self.complete, clamped=clamped, sums=False)
 
     def clamped(self, place: int) -> str:

@@ -1,0 +1,180 @@
+"""What the numbers of an answer say, for every kind of expression under five sets of hard limits.
+
+The table says of each expression what can be cut from it: rows of a person, values beyond bounds, values between steps. From
+that alone follows the statement; no code of the package is asked for it.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+import pyarrow
+import pytest
+
+import dither
+from dither.query.answers.derived.statements import said_by
+from dither.query.dataset import Dataset
+from dither.query.policy.policy import read_policy
+from dither.query.sources.find_source import find_source
+
+NEVER = "no owner can say so"  # of steps: an expression is counted on steps on which its values need not be
+BOUNDS = {"bounds.cost", "bounds.delta", "bounds.age", "bounds.day", "people.bounds.height"}
+STEPS = {"steps.cost", "steps.delta"}
+ROWS = {"max_rows", "people.max_rows"}
+POLICIES: dict[str, set[str]] = {
+    "soft": set(),
+    "bounds": BOUNDS,
+    "bounds and steps": BOUNDS | STEPS,
+    "rows": ROWS,
+    "all": BOUNDS | STEPS | ROWS,
+}
+COST, DELTA = {"bounds.cost", "steps.cost"}, {"bounds.delta", "steps.delta"}
+VISITS, JOIN, LEFT = (
+    "visits v",
+    "visits v JOIN people q ON q.who = v.person",
+    "visits v LEFT JOIN people q ON q.who = v.person",
+)
+OWN = "(SELECT person, COUNT(*) AS n, MAX(cost) AS m, MIN(age) AS l FROM visits GROUP BY person) o"
+ADDED = "(SELECT person, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY person) o"
+ONE = {"max_rows"}
+BOTH = {"max_rows", "people.max_rows"}
+# what is asked; of which rows; whether it adds up what is not negative; limits of rows and facts of values on which it rests
+CASES: list[tuple[str, str, bool, set[str], set[str]]] = [
+    ("COUNT(*)", VISITS, True, ONE, set()),
+    ("COUNT(cost)", VISITS, True, ONE, set()),
+    ("COUNT(DISTINCT person)", VISITS, True, set(), set()),
+    ("SUM(cost)", VISITS, True, ONE, COST),
+    ("SUM(age)", VISITS, True, ONE, {"bounds.age"}),
+    ("SUM(delta)", VISITS, False, ONE, DELTA),
+    ("SUM(-cost)", VISITS, False, ONE, {"bounds.cost", NEVER}),
+    ("AVG(cost)", VISITS, False, ONE, COST),
+    ("AVG(age)", VISITS, False, ONE, {"bounds.age"}),
+    ("AVG(delta)", VISITS, False, ONE, DELTA),
+    ("MIN(cost)", VISITS, False, ONE, COST),
+    ("MAX(cost)", VISITS, False, ONE, COST),
+    ("MEDIAN(cost)", VISITS, False, ONE, COST),
+    ("QUANTILE(cost, 0.9)", VISITS, False, ONE, COST),
+    ("MEDIAN(age)", VISITS, False, ONE, {"bounds.age"}),
+    ("MAX(age)", VISITS, False, ONE, {"bounds.age"}),
+    ("MIN(delta)", VISITS, False, ONE, DELTA),
+    ("MEDIAN(cost + delta)", VISITS, False, ONE, {"bounds.cost", "bounds.delta", NEVER}),
+    ("VARIANCE(age)", VISITS, False, ONE, {"bounds.age"}),
+    ("STDDEV(delta)", VISITS, False, ONE, DELTA),
+    ("STDDEV(cost)", VISITS, False, ONE, COST),
+    ("CORR(age, delta)", VISITS, False, ONE, {"bounds.age"} | DELTA),
+    ("COVAR_POP(age, delta)", VISITS, False, ONE, {"bounds.age"} | DELTA),
+    ("REGR_SLOPE(age, delta)", VISITS, False, ONE, {"bounds.age"} | DELTA),
+    ("SUM(CASE WHEN cost > 9 THEN 1 ELSE 0 END)", VISITS, True, ONE, set()),
+    ("AVG(CASE WHEN cost > 9 THEN 1 ELSE 0 END)", VISITS, False, ONE, set()),
+    ("SUM(CASE WHEN age > 30 THEN cost ELSE 0 END)", VISITS, True, ONE, COST),
+    ("AVG(CASE WHEN age > 30 THEN cost ELSE delta END)", VISITS, False, ONE, COST | DELTA),
+    ("AVG(COALESCE(delta, 0))", VISITS, False, ONE, DELTA),
+    ("AVG(COALESCE(delta, 0.3))", VISITS, False, ONE, DELTA),
+    ("AVG(LEAST(cost, 50))", VISITS, False, ONE, COST),
+    ("AVG(LEAST(cost, 50.005))", VISITS, False, ONE, COST),
+    ("AVG(LEAST(cost, 33.3333333))", VISITS, False, ONE, {"bounds.cost", NEVER}),
+    ("MEDIAN(GREATEST(delta, 0))", VISITS, False, ONE, DELTA),
+    ("SUM(ABS(delta))", VISITS, True, ONE, {"bounds.delta", NEVER}),
+    ("AVG(age * 2)", VISITS, False, ONE, {"bounds.age"}),
+    ("SUM(age - 40)", VISITS, False, ONE, {"bounds.age"}),
+    ("AVG(FLOOR(cost))", VISITS, False, ONE, {"bounds.cost"}),
+    ("AVG(ROUND(cost, 1))", VISITS, False, ONE, {"bounds.cost", NEVER}),
+    ("AVG(cost / 3)", VISITS, False, ONE, {"bounds.cost", NEVER}),
+    ("AVG(SQRT(age))", VISITS, False, ONE, {"bounds.age", NEVER}),
+    ("AVG(EXTRACT(month FROM day))", VISITS, False, ONE, set()),
+    ("MEDIAN(EXTRACT(month FROM day))", VISITS, False, ONE, set()),
+    ("AVG(DATE_DIFF('day', day, DATE '2025-06-01'))", VISITS, False, ONE, {"bounds.day"}),
+    ("SUM(LENGTH(ward))", VISITS, True, ONE, {NEVER}),
+    ("COUNT(*)", JOIN, True, BOTH, set()),
+    ("AVG(height)", JOIN, False, BOTH, {"people.bounds.height"}),
+    ("SUM(cost)", JOIN, True, BOTH, COST),
+    ("MEDIAN(age)", JOIN, False, BOTH, {"bounds.age"}),
+    ("COUNT(*)", LEFT, True, BOTH, set()),
+    ("COUNT(*)", f"{LEFT} WHERE q.who IS NULL", True, ONE, set()),
+    ("SUM(height)", "visits v FULL JOIN people q ON q.who = v.person", True, BOTH, {"people.bounds.height"}),
+    ("SUM(cost)", "visits v WHERE EXISTS (SELECT 1 FROM people q WHERE q.who = v.person)", True, ONE, COST),
+    ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward", True, {NEVER}, set()),
+    ("AVG(age)", "visits v JOIN wards w ON w.ward = v.ward", False, {NEVER}, {"bounds.age"}),
+    ("AVG(n)", OWN, False, set(), {"max_rows"}),
+    ("SUM(n)", OWN, True, set(), {"max_rows"}),
+    ("MEDIAN(n)", OWN, False, set(), {"max_rows"}),
+    ("AVG(s)", ADDED, False, set(), {"max_rows", "bounds.age"}),
+    ("AVG(m)", OWN, False, set(), COST),
+    ("MAX(m)", OWN, False, set(), COST),
+    ("AVG(a)", ADDED, False, set(), {NEVER}),
+    ("AVG(l)", OWN, False, set(), {"bounds.age"}),
+    ("COUNT(*)", f"{OWN} WHERE n > 1", True, set(), set()),
+    ("COUNT(*)", "(SELECT person FROM visits GROUP BY person HAVING SUM(cost) > 9) o", True, set(), COST),
+    ("AVG(n)", f"{OWN} JOIN people q ON q.who = o.person", False, {"people.max_rows"}, {"max_rows"}),
+    ("AVG(c)", "(SELECT person, cost AS c FROM visits) o", False, ONE, COST),
+    ("AVG(c)", "(SELECT person, age * 2 AS c FROM visits) o", False, ONE, {"bounds.age"}),
+    ("AVG(c)", "(SELECT person, LEAST(cost, 50) AS c FROM visits) o", False, ONE, COST),
+    (
+        "SUM(c)",
+        "(SELECT person, LAG(age) OVER (PARTITION BY person ORDER BY day) AS c FROM visits) o",
+        True,
+        ONE,
+        {"bounds.age"},
+    ),
+    ("AVG(c)", "(SELECT person, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) AS c FROM visits) o", False, ONE, ONE),
+    (
+        "SUM(c)",
+        "(SELECT person, age AS c FROM visits UNION ALL SELECT who, height FROM people) o",
+        True,
+        BOTH,
+        {"bounds.age", "people.bounds.height"},
+    ),
+]
+
+
+def expected(hard: set[str], *, sums: bool, rows: set[str], values: set[str]) -> str:
+    """What is left out decides first, then whether values are changed."""
+    everybody, as_they_are = rows <= hard, values <= hard
+    if everybody:
+        return "truth" if as_they_are else "of clamped values"
+    return "at least" if sums and as_they_are else "of counted rows"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_expression_says_what_can_be_cut_of_it(policy, tmp_path):
+    data, wrong = clinic(tmp_path, POLICIES[policy]), []
+    for asked, source, sums, rows, values in CASES:
+        offer = data.quote(f"SELECT {asked} AS x FROM {source}", epsilon=1).offer
+        said, right = said_by(offer)["x"].value, expected(POLICIES[policy], sums=sums, rows=rows, values=values)
+        wrong += [] if said == right else [(asked, source, said, right)]
+    assert not wrong
+
+
+def clinic(folder, hard):
+    def number(kind, lower, upper, **more):
+        return {"type": kind, "bounds": [lower, upper], "nullable": False, **more}
+
+    days = {"type": "date", "bounds": [datetime.date(2025, 1, 1), datetime.date(2025, 12, 31)], "nullable": False}
+    visits = {
+        "person": {"type": "integer", "nullable": False},
+        "ward": {"type": "text", "keys": ["A", "B"], "nullable": False},
+        "cost": number("decimal", 0, 400, step="0.01"),
+        "delta": {**number("float", -10, 10, step="0.5"), "nullable": True},
+        "age": number("integer", 0, 120),
+        "day": days,
+    }
+    people = {"who": {"type": "integer", "nullable": False}, "height": number("integer", 0, 250)}
+    wards = {"ward": {"type": "text"}, "floor": number("integer", 0, 9)}
+    own = sorted(fact for fact in hard if not fact.startswith("people."))
+    theirs = sorted(fact.removeprefix("people.") for fact in hard if fact.startswith("people."))
+    tables = {
+        "visits": {"person": "person", "max_rows": 4, "hard": own, "columns": visits},
+        "people": {"person": "who", "max_rows": 1, "hard": theirs, "columns": people},
+        "wards": {"public": True, "columns": wards},
+    }
+    rules = read_policy({"version": 1, "domain": "clinic", "tables": tables})
+    rows = {
+        "visits": {
+            **{"person": [1], "ward": ["A"], "cost": [1.0], "delta": [0.5], "age": [3]},
+            "day": [datetime.date(2025, 3, 1)],
+        },
+        "people": {"who": [1], "height": [170]},
+        "wards": {"ward": ["A"], "floor": [1]},
+    }
+    book = dither.Ledger.create(folder / "statements.ledger", budget=dither.approx(100, "1e-6"))
+    return Dataset(rules, book, {name: find_source(pyarrow.table(one), None, name) for name, one in rows.items()})
