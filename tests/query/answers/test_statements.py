@@ -176,5 +176,40 @@ def clinic(folder, hard):
         "people": {"who": [1], "height": [170]},
         "wards": {"ward": ["A"], "floor": [1]},
     }
+    folder.mkdir(exist_ok=True)
     book = dither.Ledger.create(folder / "statements.ledger", budget=dither.approx(100, "1e-6"))
+    book.bind(rules.domain, rules.hash)
     return Dataset(rules, book, {name: find_source(pyarrow.table(one), None, name) for name, one in rows.items()})
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (f"AVG(n) AS x FROM {OWN}", "; a person's n above 4 counts as 4)"),
+        (f"MEDIAN(k) AS x FROM (SELECT n AS k, person FROM {OWN}) p", "; a person's k above 4 counts as 4)"),
+        (f"SUM(n) / COUNT(*) AS x FROM {OWN}", "; a person's n above 4 counts as 4)"),
+        (f"AVG(s) AS x FROM {ADDED}", "; a person's s above 480 counts as 480)"),
+        (f"AVG(n) AS x FROM {OWN} JOIN people q ON q.who = o.person", "; a person's n above 4 counts as 4)"),
+        (
+            "AVG(s) AS x FROM (SELECT person, SUM(delta) AS s FROM visits GROUP BY person) o",
+            "; a person's s above 40 counts as 40, below -40 counts as -40)",
+        ),
+        (
+            "AVG(c) AS x FROM (SELECT person, COUNT(*) OVER (PARTITION BY person) AS c FROM visits) o",
+            "; a person's c above 4 counts as 4)",
+        ),
+    ],
+)
+def test_own_totals_that_are_cut_are_named_with_their_limits(asked, told, tmp_path):
+    quote = clinic(tmp_path, set()).quote(f"SELECT {asked}", epsilon=1)
+    assert told[:-1] in " ".join(quote.explain().split())
+    assert told in quote.release().says
+    sure = clinic(tmp_path / "sure", POLICIES["all"]).quote(f"SELECT {asked}", epsilon=1)
+    assert "counts as" not in sure.explain()
+
+
+def test_other_totals_are_not_cut(tmp_path):
+    assert (
+        "counts as"
+        not in clinic(tmp_path, set()).quote(f"SELECT AVG(m) AS x, COUNT(*) AS n FROM {OWN}", epsilon=1).explain()
+    )

@@ -29,6 +29,7 @@ class PersonTotal(ABC):
     kind: ClassVar[str]  # what it is called in stored questions
     words: ClassVar[str]  # what it is; where it is of values, they follow
     adds: ClassVar[bool] = False  # whether values are added up, which need bounds
+    grows: ClassVar[bool] = False  # whether more rows may make it larger, so that it is cut at what the limits of rows allow
 
     column: Column
     of: Expression | None = None  # of which values; None for rows
@@ -61,6 +62,8 @@ class PersonTotal(ABC):
 @dataclass(frozen=True)
 class _PersonCount(PersonTotal):
     """A count, of at most so many."""
+
+    grows: ClassVar[bool] = True
 
     @classmethod
     def make(cls, name: str, rows: int, of: Expression | None = None) -> Self:
@@ -145,6 +148,7 @@ class _PersonAdded(PersonTotal):
 class PersonSum(_PersonAdded):
     """SUM(x)."""
 
+    grows: ClassVar[bool] = True
     kind: ClassVar[str] = "sum"
     words: ClassVar[str] = "the sum of"
 

@@ -285,6 +285,34 @@ def shown_columns(table: Table) -> tuple[Column, ...]:
     return tuple(column for column in table.columns if not column.name.endswith(OURS))
 
 
+def total_behind(relation: Relation, column: Column) -> PersonTotal | None:
+    """Return the person's own total whose numbers a column holds, of a union one of them; None for other columns."""
+    match relation:
+        case GroupByPerson(_, _, totals):
+            return next((total for total in totals if total.column == column), None)
+        case WindowByPerson(of, window):
+            if isinstance(window, WindowTotal) and window.column == column:
+                return window.total
+            return total_behind(of, column)
+        case Project(of, columns):
+            by = next((by for here, by in columns if here == column), None)
+            return total_behind(of, by.column) if isinstance(by, ColumnValue) else None
+        case JoinOnPerson(left, right, columns) | OuterJoin(left, right, columns):
+            there = dict(columns)
+            if column in there:
+                return total_behind(right, there[column])
+            mine = next((one for one in left.table.columns if one.name == column.name), None)
+            return None if mine is None else total_behind(left, mine)
+        case FilterRows(of) | JoinPublic(of) | SemiJoin(of):
+            return total_behind(of, column)
+        case UnionAll(parts):
+            at = next(place for place, one in enumerate(relation.table.columns) if one.name == column.name)
+            found = (total_behind(part, part.table.columns[at]) for part in parts)
+            return next((total for total in found if total is not None), None)
+        case Scan() | Chain():
+            return None
+
+
 def person_words(table: Table) -> str:
     """The column of the person, as a refusal can name it."""
     named = table.person is not None and not table.person.endswith(OURS)
