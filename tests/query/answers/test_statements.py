@@ -7,7 +7,10 @@ that alone follows the statement; no code of the package is asked for it.
 from __future__ import annotations
 
 import datetime
+import random
+from decimal import Decimal
 
+import duckdb
 import pyarrow
 import pytest
 
@@ -145,7 +148,50 @@ def test_every_expression_says_what_can_be_cut_of_it(policy, tmp_path):
     assert not wrong
 
 
-def clinic(folder, hard):
+def test_what_is_called_the_truth_is_what_plain_sql_says(tmp_path):
+    """On rows that keep to all hard limits, with next to no noise."""
+    data, checked, wrong = clinic(tmp_path, POLICIES["all"], rows_within_limits(), dither.zcdp(10**12)), 0, []
+    with duckdb.connect() as engine:
+        for name, table in rows_within_limits().items():
+            engine.register(name, table)
+        for asked, source, *_ in CASES:
+            sql = f"SELECT {asked} AS x FROM {source}"
+            if asked.startswith(("MEDIAN", "QUANTILE")):
+                continue  # of an even number of values there are several
+            quote = data.quote(sql, rho=10**9)
+            if said_by(quote.offer)["x"].value != "truth":
+                continue
+            answer, truth = quote.release(), float(engine.execute(sql).fetchall()[0][0])
+            low, high = answer["x_low"][0], answer["x_high"][0]
+            far = 4 * (high - low) + 1e-6 * (1 + abs(truth))  # beyond what noise does in 10^6 runs
+            checked += 1
+            wrong += [] if low - far <= truth <= high + far else [(sql, truth, answer)]
+    assert not wrong
+    assert checked > 40
+
+
+def rows_within_limits():
+    rng = random.Random(5)
+    visits = [(person, rng) for person in range(40) for _ in range(rng.randrange(5))]
+    days = [datetime.date(2025, 1, 1) + datetime.timedelta(days=at) for at in rng.sample(range(365), len(visits))]
+    people = [person for person in range(60) if rng.random() < 0.6]
+    return {
+        "visits": pyarrow.table(
+            {
+                "person": [person for person, _ in visits],
+                "ward": [rng.choice("AB") for _ in visits],
+                "cost": pyarrow.array([Decimal(rng.randrange(40001)) / 100 for _ in visits], pyarrow.decimal128(9, 2)),
+                "delta": [rng.choice([None, rng.randrange(-20, 21) / 2]) for _ in visits],
+                "age": [rng.randrange(121) for _ in visits],
+                "day": days,
+            }
+        ),
+        "people": pyarrow.table({"who": people, "height": [rng.randrange(251) for _ in people]}),
+        "wards": pyarrow.table({"ward": ["A"], "floor": [1]}),
+    }
+
+
+def clinic(folder, hard, rows=None, budget=None):
     def number(kind, lower, upper, **more):
         return {"type": kind, "bounds": [lower, upper], "nullable": False, **more}
 
@@ -168,18 +214,11 @@ def clinic(folder, hard):
         "wards": {"public": True, "columns": wards},
     }
     rules = read_policy({"version": 1, "domain": "clinic", "tables": tables})
-    rows = {
-        "visits": {
-            **{"person": [1], "ward": ["A"], "cost": [1.0], "delta": [0.5], "age": [3]},
-            "day": [datetime.date(2025, 3, 1)],
-        },
-        "people": {"who": [1], "height": [170]},
-        "wards": {"ward": ["A"], "floor": [1]},
-    }
+    rows = rows or {name: one.slice(0, 1) for name, one in rows_within_limits().items()}
     folder.mkdir(exist_ok=True)
-    book = dither.Ledger.create(folder / "statements.ledger", budget=dither.approx(100, "1e-6"))
+    book = dither.Ledger.create(folder / "statements.ledger", budget=budget or dither.approx(100, "1e-6"))
     book.bind(rules.domain, rules.hash)
-    return Dataset(rules, book, {name: find_source(pyarrow.table(one), None, name) for name, one in rows.items()})
+    return Dataset(rules, book, {name: find_source(one, None, name) for name, one in rows.items()})
 
 
 @pytest.mark.parametrize(
