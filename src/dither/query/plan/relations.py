@@ -105,8 +105,8 @@ class Project:
             if isinstance(by, ColumnValue) and (most := before.sum_limit(by.column.name)) is not None:
                 sums.append((column.name, most))
                 hard |= {f"max_sum.{column.name}"} if f"max_sum.{by.column.name}" in before.hard else set()
-        facts = {"max_sum": tuple(sums), "hard": frozenset(hard)}
-        return replace(before, columns=tuple(columns), person=person, source=None, **facts)
+        after = replace(before, columns=tuple(columns), person=person, source=None)
+        return replace(after, max_sum=tuple(sums), hard=frozenset(hard))
 
     @property
     def tables(self) -> tuple[Table, ...]:

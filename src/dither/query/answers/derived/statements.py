@@ -179,7 +179,9 @@ def said_by(offer: Offer) -> dict[str, Statement]:
 
 def may_lack_key(group: Group, where: Expression | None) -> bool:
     """Return whether rows that meet a condition may have no key: a value may be missing, and the condition lets it be."""
-    present = {ColumnValue(column): ColumnValue(replace(column, nullable=False)) for column in _present(where)}
+    present: dict[Expression, Expression] = {
+        ColumnValue(column): ColumnValue(replace(column, nullable=False)) for column in _present(where)
+    }
     return bool(exchanged(group.meaning, present).facts.nullable)
 
 

@@ -75,7 +75,7 @@ def pair_table(left: Table, right: Table, columns: Beside, *, apart: bool = Fals
         return max(a * b, a + b) if apart else a * b
 
     sides = left.hard_by_rows, right.hard_by_rows
-    hard_rows = [side.hard_rows for side in sides]
+    ours, theirs = (side.hard_rows for side in sides)
     groups, rows, most = (
         limit(*several)
         for several in (
@@ -85,8 +85,8 @@ def pair_table(left: Table, right: Table, columns: Beside, *, apart: bool = Fals
         )
     )
     hard = value_facts(left) | value_facts(right, columns)
-    if hard_rows[0] is not None and hard_rows[1] is not None and limit(*hard_rows) <= MOST:
-        most, hard = limit(*hard_rows), hard | {"max_rows"}
+    if ours is not None and theirs is not None and limit(ours, theirs) <= MOST:
+        most, hard = limit(ours, theirs), hard | {"max_rows"}
     sums: list[tuple[str, Fraction]] = []
     here = {there.name: shown.name for shown, there in columns}
     for side, other, names in ((left, right, None), (right, left, here)):
