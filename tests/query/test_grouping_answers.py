@@ -239,3 +239,33 @@ def test_limits_that_are_found_and_a_wished_error(tmp_path):
     quote = data.quote(ROLLUP, error={"n": 20})
     assert quote.errors["n"] <= 20
     assert data.quote(ROLLUP.replace("COUNT(*)", "AVG(cost)"), rho=1, size=50).errors["n"] > 0
+
+
+def test_totals_that_leave_out_rows_without_a_key_are_no_truth(tmp_path):
+    """Rows without a ward are in no total: a count is a lower bound, and signed sums and averages are of counted rows."""
+    bounds = {"bounds": {"cost": (-10, 400), "age": (0, 120)}}
+    limits = {"max_rows": 15, "max_groups": None, "max_rows_per_group": None}
+    hard = ["max_rows", "bounds.cost", "steps.cost", "bounds.age"]
+    asked = "COUNT(*) AS n, SUM(age) AS a, SUM(cost) AS s, AVG(age) AS m FROM visits"
+
+    def said(data, sql):
+        return list(data.quote(sql, epsilon=1).release().statements.values())
+
+    less = ["at least", "at least", "of counted rows", "of counted rows"]
+    data, whole = (
+        clinic(tmp_path, hard=hard, **limits, **bounds, complete=["person", "cost", "age", "sex", *more])
+        for more in ([], ["ward"])
+    )
+    assert said(data, f"SELECT ward, {asked} GROUP BY ROLLUP (ward)") == less
+    assert said(data, f"SELECT ward, sex, {asked} GROUP BY GROUPING SETS ((ward), (sex))") == less
+    assert said(whole, f"SELECT ward, {asked} GROUP BY ROLLUP (ward)") == ["truth"] * 4
+    for sql in (
+        f"SELECT sex, {asked} GROUP BY ROLLUP (sex)",
+        f"SELECT ward, sex, {asked} GROUP BY GROUPING SETS ((ward, sex), (ward))",
+        f"SELECT ward, {asked} WHERE ward IN ('A', 'B') AND age > 3 GROUP BY ROLLUP (ward)",
+        f"SELECT ward, {asked} WHERE ward IS NOT NULL GROUP BY CUBE (ward)",
+    ):
+        assert said(data, sql) == ["truth"] * 4, sql
+    assert said(data, f"SELECT ward, {asked} WHERE ward = 'A' OR age > 3 GROUP BY ROLLUP (ward)") == less
+    soft = clinic(tmp_path, **limits, **bounds)
+    assert said(soft, f"SELECT ward, {asked} GROUP BY ROLLUP (ward)")[1:] == ["of counted rows"] * 3

@@ -211,17 +211,22 @@ def test_a_mode_is_a_choice(tmp_path):
     assert str(answer).startswith("m: chosen")
 
 
-PAIRS = "visits AS a JOIN stays AS b ON a.person = b.person"
-OWN = "(SELECT person, SUM(value) AS s FROM visits GROUP BY person) AS t"
+PAIRS = "visits AS a JOIN {} AS b ON a.person = b.person"
+OWN = "(SELECT person, SUM({}) AS s FROM visits GROUP BY person) AS t"
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (f"SELECT COUNT(DISTINCT a.person) AS x FROM {PAIRS}", "at least"),  # whoever has very many rows is left out
+        (f"SELECT COUNT(DISTINCT a.person) AS x FROM {PAIRS.format('calls')}", "at least"),  # who has very many is left out
+        (f"SELECT COUNT(DISTINCT a.person) AS x FROM {PAIRS.format('stays')}", "truth"),  # nobody has
         ("SELECT COUNT(DISTINCT person) AS x FROM visits", "truth"),
-        (f"SELECT COUNT(*) AS x FROM {OWN} WHERE s > 3", "of clamped values"),  # a condition on clamped values
-        (f"SELECT COUNT(*) AS x FROM {OWN}", "of clamped values"),
+        (
+            f"SELECT COUNT(*) AS x FROM {OWN.format('part')} WHERE s > 3",
+            "of clamped values",
+        ),  # a condition on rounded values
+        (f"SELECT COUNT(*) AS x FROM {OWN.format('part')}", "of clamped values"),
+        (f"SELECT COUNT(*) AS x FROM {OWN.format('value')} WHERE s > 3", "truth"),
         ("SELECT SUM(part) AS x FROM visits", "of clamped values"),  # values between two steps
         ("SELECT SUM(LENGTH(word)) AS x FROM visits", "of clamped values"),  # of a long text, the beginning is read
         ("SELECT SUM(value) AS x FROM visits", "truth"),
@@ -238,7 +243,7 @@ def test_what_changes_values_or_leaves_people_out_is_no_truth(tmp_path, asked, s
     }
     hard = ["max_rows", "bounds.value", "bounds.part"]
     table = {"person": "person", "max_rows": 5, "hard": hard, "columns": columns}
-    tables = {"visits": table, "stays": table}
+    tables = {"visits": table, "stays": table, "calls": {**table, "hard": hard[1:]}}
     policy = read_policy({"version": 1, "domain": "d", "tables": tables})
     data = Dataset(policy, ledger(tmp_path, dither.pure(9)), {})
     assert [one.statement(place).value for _, one, place in data.quote(asked, epsilon=1).offer.columns] == [said]

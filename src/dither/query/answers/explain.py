@@ -10,8 +10,9 @@ from dither.query.answers.derived.statements import compares_released, said_by
 from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
+from dither.query.plan.expressions import columns_of
 from dither.query.plan.question import Question
-from dither.query.plan.relations import Scan
+from dither.query.plan.relations import Scan, total_behind
 from dither.query.plan.text import number, plain, rounded
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
@@ -109,7 +110,23 @@ def statements(offer: Offer, said: Mapping[str, Statement]) -> list[tuple[str, l
     found: dict[Statement, list[str]] = {}
     for name, one in said.items():
         found.setdefault(one, []).append(name)
-    return [(one.value, names, _meaning(one, offer)) for one, names in found.items()]
+    return [(one.value, names, _meaning(one, offer) + _cut_totals(names, offer)) for one, names in found.items()]
+
+
+def _cut_totals(names: Sequence[str], offer: Offer) -> str:
+    """Say where people's own counts and sums are cut, of which columns are made; nothing where nobody has more."""
+    question, found = offer.question, dict[str, None]()
+    used = {part for column in question.derived if column.name in names for part in column.names} | set(names)
+    for aggregate in (one for one in question.aggregates if one.name in used):
+        for column in sorted(columns_of(aggregate), key=lambda column: column.name):
+            total = total_behind(question.relation, column)
+            if total is None or not total.grows or f"bounds.{column.name}" in question.table.hard:
+                continue
+            low, high = (float(end or 0) for end in (column.lower, column.upper))
+            ends = [f"above {high:,.12g} counts as {high:,.12g}"] if high > 0 else []
+            ends += [f"below {low:,.12g} counts as {low:,.12g}"] if low < 0 else []
+            found[f"; a person's {plain(column.name)} {', '.join(ends)}"] = None
+    return "".join(found)
 
 
 def _meaning(one: Statement, offer: Offer) -> str:

@@ -1,4 +1,5 @@
-"""Parts of expressions: others in their place, the column that a date is of, and whether a whole goes up with a part."""
+"""Parts of expressions: others in their place, the column that a date is of, whether a whole goes up with a part, and
+whether values may lie beyond the bounds or between the steps that follow from those of the columns."""
 
 from __future__ import annotations
 
@@ -7,9 +8,12 @@ from dataclasses import fields, replace
 from typing import Any, cast
 
 from dither.query.plan.base import Expression
-from dither.query.plan.dates import DateAdd, DateCast, DateTrunc
-from dither.query.plan.expressions import Arithmetic, ColumnValue, Constant
-from dither.query.policy.column import Column
+from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
+from dither.query.plan.expressions import Arithmetic, Case, ColumnValue, Constant, DatePart, columns_of
+from dither.query.plan.functions import Coalesce, GreatestLeast, Length
+from dither.query.plan.lattice import choices_of, divisor_of, step_of
+from dither.query.policy.column import Column, Type
+from dither.query.policy.table import Table
 
 
 def exchanged(node: Any, parts: Mapping[Expression, Expression]) -> Any:
@@ -42,3 +46,75 @@ def is_monotone(by: Expression, part: Expression) -> bool:
         return False
     sides = [side for side in (by.left, by.right) if not isinstance(side, Constant)]
     return len(sides) == 1 and is_monotone(sides[0], part)
+
+
+def may_be_clamped(of: Expression | None, table: Table) -> bool:
+    """Whether values may lie beyond the bounds that they are clamped to: those of some column are not hard.
+
+    An expression has the bounds that follow from those of its columns. Conditions compare values as they are.
+    """
+    if of is None or of.facts.type is Type.BOOLEAN:
+        return False
+    if isinstance(of, DatePart):  # its bounds are those of the calendar
+        return False
+    if isinstance(of, DateDiff):
+        ranges = {column.name for column in columns_of(of) if column.first is not None}
+        return any(f"bounds.{name}" not in table.hard for name in ranges)
+    if isinstance(of, Length):  # of a long text, the beginning is read
+        return True
+    if isinstance(of, ColumnValue):
+        return of.column.lower is not None and f"bounds.{of.column.name}" not in table.hard
+    return any(may_be_clamped(part, table) for part in _parts(of))
+
+
+def may_be_rounded(of: Expression | None, table: Table) -> bool:
+    """Return whether values may lie between the steps in which they are counted, from the lower bound on.
+
+    Whole numbers, also those that rounding gives, are counted as they are. Others lie on steps where the owner says that
+    all values of a column are multiples of its step (`steps.COLUMN` is hard); of a choice among several, each part decides.
+    """
+    if of is None or not of.facts.type.is_number or of.facts.lower is None or of.facts.lower == of.facts.upper:
+        return False
+    step, divisor = step_of(of), divisor_of(of)
+    if divisor is None or divisor % step or of.facts.lower % step:
+        return True
+    return _between_steps(of, table)
+
+
+def _between_steps(of: Expression, table: Table) -> bool:
+    """Return whether a value may be no multiple of its divisor: a column's, where nobody says that all are."""
+    if isinstance(of, ColumnValue):
+        whole = of.column.type is Type.INTEGER and of.column.step in (None, 1)
+        return not whole and f"steps.{of.column.name}" not in table.hard
+    return isinstance(of, (Case, Coalesce, GreatestLeast)) and any(_between_steps(part, table) for part in choices_of(of))
+
+
+def may_be_changed(of: Expression | None, table: Table) -> bool:
+    """Return whether values may be clamped or rounded before they are counted: then a number of them is not of all values
+    as they are."""
+    return may_be_clamped(of, table) or may_be_rounded(of, table)
+
+
+def hard_facts(column: Column, of: Expression, table: Table) -> set[str]:
+    """Return what is hard of a column that holds the values of an expression: they are within its bounds, on its steps.
+
+    Bounds and steps of the column are those that follow from the expression (`plan/base.py`). So nothing lies beyond where
+    nothing lies beyond those of the columns that it is made of.
+    """
+    ends = {one.name for one in columns_of(of) if one.first is not None or one.lower is not None}
+    inside = {f"bounds.{name}" for name in ends} <= table.hard if of.facts.type.is_date else not may_be_clamped(of, table)
+    found = {f"bounds.{column.name}"} if inside and (column.first is not None or column.lower is not None) else set()
+    return found | {f"steps.{column.name}"} if column.step is not None and not may_be_rounded(of, table) else found
+
+
+def _parts(of: Expression) -> list[Expression]:
+    """The expressions that an expression is made of."""
+    found: list[Expression] = []
+    stack: list[object] = [getattr(of, field.name) for field in fields(of)]  # type: ignore[arg-type]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Expression):
+            found.append(part)
+        elif isinstance(part, (tuple, list)):
+            stack += part
+    return found

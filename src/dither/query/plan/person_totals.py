@@ -14,8 +14,10 @@ from typing import ClassVar, Self
 
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import AboveCounter
+from dither.query.plan.expression_parts import hard_facts, may_be_changed
 from dither.query.plan.lattice import bounded_step, step_of
 from dither.query.policy.column import Column, Type
+from dither.query.policy.table import Table
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class PersonTotal(ABC):
     kind: ClassVar[str]  # what it is called in stored questions
     words: ClassVar[str]  # what it is; where it is of values, they follow
     adds: ClassVar[bool] = False  # whether values are added up, which need bounds
+    grows: ClassVar[bool] = False  # whether more rows may make it larger, so that it is cut at what the limits of rows allow
 
     column: Column
     of: Expression | None = None  # of which values; None for rows
@@ -42,6 +45,14 @@ class PersonTotal(ABC):
         assert self.of is not None
         return self.of
 
+    def hard_facts(self, table: Table) -> set[str]:
+        """Return what is hard of its column: nobody's total lies beyond, of rows that are as the owner says."""
+        return hard_facts(self.column, self.values, table)
+
+    def changes_values(self, table: Table) -> bool:
+        """Return whether it adds up values that may be clamped or rounded first."""
+        return self.adds and may_be_changed(self.of, table)
+
     @classmethod
     @abstractmethod
     def make(cls, name: str, rows: int, of: Expression) -> Self:
@@ -52,10 +63,16 @@ class PersonTotal(ABC):
 class _PersonCount(PersonTotal):
     """A count, of at most so many."""
 
+    grows: ClassVar[bool] = True
+
     @classmethod
     def make(cls, name: str, rows: int, of: Expression | None = None) -> Self:
         """The total with its column."""
         return cls(Column(name, Type.INTEGER, Fraction(0), Fraction(rows), Fraction(1), None, nullable=False), of)
+
+    def hard_facts(self, table: Table) -> set[str]:
+        """Return its bounds, where nobody has more rows than are counted."""
+        return {f"bounds.{self.column.name}"} if table.has_hard_rows else set()
 
 
 @dataclass(frozen=True)
@@ -131,6 +148,7 @@ class _PersonAdded(PersonTotal):
 class PersonSum(_PersonAdded):
     """SUM(x)."""
 
+    grows: ClassVar[bool] = True
     kind: ClassVar[str] = "sum"
     words: ClassVar[str] = "the sum of"
 
@@ -143,6 +161,11 @@ class PersonSum(_PersonAdded):
         kind = Type.INTEGER if facts.type is Type.INTEGER and step == 1 else Type.FLOAT
         lower, upper = min(facts.lower, rows * facts.lower), max(facts.upper, rows * facts.upper)
         return cls(Column(name, kind, lower, upper, step), of)
+
+    def hard_facts(self, table: Table) -> set[str]:
+        """Return its bounds, where neither values nor rows lie beyond theirs, and its steps."""
+        found = hard_facts(self.column, self.values, table)
+        return found if table.has_hard_rows else found - {f"bounds.{self.column.name}"}
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
 from dither.query.plan.expressions import Comparison, ReleasedConstant, Value
-from dither.query.plan.relations import Relation
+from dither.query.plan.relations import Relation, table_where
 from dither.query.policy.column import Key
 from dither.query.policy.table import Table
 
@@ -191,7 +192,7 @@ class Question:
         """The conditions that the policy asks for, and not the question."""
         return tuple(keep for keep in self.having if isinstance(keep, HavingFilter) and keep.rule is not None)
 
-    @property
+    @cached_property
     def table(self) -> Table:
-        """The relation as a table: its columns, its person, its limits."""
-        return self.relation.table
+        """The rows that meet the condition as a table: its columns, its person, its limits."""
+        return table_where(self.relation, self.where)

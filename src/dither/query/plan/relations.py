@@ -29,12 +29,13 @@ from typing import ClassVar
 
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
+from dither.query.plan.expression_parts import hard_facts
 from dither.query.plan.expressions import ColumnValue, Compare
 from dither.query.plan.joins.outer_join import OuterJoin
-from dither.query.plan.joins.pairs import Most, most_paired
+from dither.query.plan.joins.pairs import Most, leaves_out, most_paired, pair_table, value_facts
 from dither.query.plan.joins.semi_join import SemiJoin
 from dither.query.plan.person_totals import PersonTotal
-from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace
+from dither.query.plan.person_windows.window_functions import PersonWindow, WindowPlace, WindowTotal, WindowValue
 from dither.query.policy import owner
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
@@ -68,9 +69,10 @@ class FilterRows:
     condition: Expression
     alone: bool = False  # whether it keeps one row of a person at most (`sql/person_windows/one_row.py`)
 
-    @property
+    @cached_property
     def table(self) -> Table:
-        return replace(self.of.table, alone=True) if self.alone else self.of.table
+        kept = table_where(self.of, self.condition)
+        return replace(kept, alone=True) if self.alone else kept
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -96,10 +98,15 @@ class Project:
             assert whose is not None
             person = HIDDEN if self.hide else next(c.name for c, by in self.columns if by == ColumnValue(whose))
             columns += [Column(HIDDEN, whose.type, nullable=False)] if self.hide else []
-        same = {column.name for column, by in self.columns if isinstance(by, ColumnValue) and by.column == column}
-        sums = tuple((name, most) for name, most in before.max_sum if name in same)
-        hard = frozenset(one for one in before.hard if "." not in one or one.partition(".")[2] in same)
-        return replace(before, columns=tuple(columns), person=person, source=None, max_sum=sums, hard=hard)
+        hard = {fact for fact in before.hard if "." not in fact}
+        sums: list[tuple[str, Fraction]] = []
+        for column, by in self.columns:
+            hard |= hard_facts(column, by, before)
+            if isinstance(by, ColumnValue) and (most := before.sum_limit(by.column.name)) is not None:
+                sums.append((column.name, most))
+                hard |= {f"max_sum.{column.name}"} if f"max_sum.{by.column.name}" in before.hard else set()
+        after = replace(before, columns=tuple(columns), person=person, source=None)
+        return replace(after, max_sum=tuple(sums), hard=frozenset(hard))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -123,7 +130,7 @@ class JoinPublic:
         before = self.of.table
         beside = [column for column, _ in self.columns]
         # a row may have several matches: how many rows a person can have is no longer known
-        hard = frozenset(one for one in before.hard if one.startswith("bounds."))
+        hard = frozenset(value_facts(before))
         return replace(before, columns=(*before.columns, *beside), source=None, alone=False, hard=hard)
 
     @property
@@ -150,15 +157,13 @@ class JoinOnPerson:
     @cached_property
     def table(self) -> Table:
         left, right = self.left.table, self.right.table
-        groups, rows = max(left.max_groups, right.max_groups), max(left.max_rows_per_group, right.max_rows_per_group)
-        columns = [*left.columns, *(column for column, _ in self.columns)]
-        name, alone = f"{left.name} and {right.name}", left.alone and right.alone
-        least = max(left.min_people, right.min_people)
-        table = Table(name, tuple(columns), left.person, groups, rows, alone=alone, min_people=least)
-        drops = self.most_rows != (None, None) or left.drops_people or right.drops_people
-        shares, clamps = left.shares_rows or right.shares_rows, left.clamps_values or right.clamps_values
-        some = left.drops_rows or right.drops_rows
-        return replace(table, drops_people=drops, drops_rows=some, clamps_values=clamps, shares_rows=shares)
+        return replace(
+            pair_table(left, right, self.columns),
+            alone=left.alone and right.alone,
+            drops_people=leaves_out(left, right, self.most_rows) or left.drops_people or right.drops_people,
+            drops_rows=left.drops_rows or right.drops_rows,
+            clamps_values=left.clamps_values or right.clamps_values,
+        )
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -181,10 +186,11 @@ class GroupByPerson:
         before = self.of.table
         columns = [self.person, *(column for column, _ in self.keys), *(own.column for own in self.totals)]
         table = replace(before, columns=tuple(columns), person=self.person.name, source=None, alone=not self.keys)
-        clamps = before.clamps_values or before.drops_rows or any(total.adds for total in self.totals)
-        table = replace(table, clamps_values=clamps)
-        # she has no more rows here than there
-        return replace(table, max_sum=(), hard=frozenset(one for one in before.hard if "." not in one))
+        clamps = before.clamps_values or before.drops_rows or any(own.changes_values(before) for own in self.totals)
+        hard = {fact for fact in before.hard if "." not in fact}  # she has no more rows here than there
+        hard |= {fact for column, key in self.keys for fact in hard_facts(column, key, before)}
+        hard |= {fact for own in self.totals for fact in own.hard_facts(before)}
+        return replace(table, clamps_values=clamps, max_sum=(), hard=frozenset(hard))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -203,12 +209,16 @@ class WindowByPerson:
 
     @cached_property
     def table(self) -> Table:
-        before, column = self.of.table.hard_by_rows, self.window.column
-        # nobody has more rows than the owner says, and so no place is beyond
-        counted = isinstance(self.window, WindowPlace) and before.hard_rows is not None
-        hard = before.hard | {f"bounds.{column.name}"} if counted else before.hard
-        clamps = before.clamps_values or before.drops_rows or self.window.adds
-        return replace(before, columns=(*before.columns, column), source=None, hard=hard, clamps_values=clamps)
+        before, column, window = self.of.table.hard_by_rows, self.window.column, self.window
+        clamps = before.clamps_values or before.drops_rows
+        match window:
+            case WindowPlace():  # nobody has more rows than the owner says, and so no place is beyond
+                hard = {f"bounds.{column.name}"} if before.hard_rows is not None else set()
+            case WindowValue():
+                hard = hard_facts(column, window.of, before)
+            case WindowTotal(total):
+                hard, clamps = total.hard_facts(before), clamps or total.changes_values(before)
+        return replace(before, columns=(*before.columns, column), source=None, hard=before.hard | hard, clamps_values=clamps)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -241,8 +251,17 @@ class UnionAll:
         drops, clamps = any(one.drops_people for one in tables), any(one.clamps_values for one in tables)
         shares = any(one.shares_rows for one in tables)
         # whoever is left out of one part has her rows of the others
+        facts = {
+            f"{what}.{column.name}"
+            for place, column in enumerate(columns)
+            for what in ("bounds", "steps")
+            if all(f"{what}.{table.columns[place].name}" in table.hard for table in tables)
+            and (what == "bounds" or all(table.columns[place].step == column.step for table in tables))
+        }
         table = replace(table, drops_people=drops, drops_rows=drops, clamps_values=clamps, shares_rows=shares)
-        return replace(table, max_rows=most, hard=frozenset({"max_rows"} if hard else ())) if stated else table
+        if stated:
+            table, facts = replace(table, max_rows=most), facts | ({"max_rows"} if hard else set())
+        return replace(table, hard=frozenset(facts))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -255,9 +274,43 @@ Relation = (
 )
 
 
+def table_where(of: Relation, condition: Expression | None) -> Table:
+    """Return a relation as a table, of the rows that meet a condition."""
+    unmatched = of.unmatched(condition) if isinstance(of, OuterJoin) and condition is not None else None
+    return of.table if unmatched is None else unmatched
+
+
 def shown_columns(table: Table) -> tuple[Column, ...]:
     """The columns that a question around this one can name."""
     return tuple(column for column in table.columns if not column.name.endswith(OURS))
+
+
+def total_behind(relation: Relation, column: Column) -> PersonTotal | None:
+    """Return the person's own total whose numbers a column holds, of a union one of them; None for other columns."""
+    match relation:
+        case GroupByPerson(_, _, totals):
+            return next((total for total in totals if total.column == column), None)
+        case WindowByPerson(of, window):
+            if isinstance(window, WindowTotal) and window.column == column:
+                return window.total
+            return total_behind(of, column)
+        case Project(of, columns):
+            by = next((by for here, by in columns if here == column), None)
+            return total_behind(of, by.column) if isinstance(by, ColumnValue) else None
+        case JoinOnPerson(left, right, columns) | OuterJoin(left, right, columns):
+            there = dict(columns)
+            if column in there:
+                return total_behind(right, there[column])
+            mine = next((one for one in left.table.columns if one.name == column.name), None)
+            return None if mine is None else total_behind(left, mine)
+        case FilterRows(of) | JoinPublic(of) | SemiJoin(of):
+            return total_behind(of, column)
+        case UnionAll(parts):
+            at = next(place for place, one in enumerate(relation.table.columns) if one.name == column.name)
+            found = (total_behind(part, part.table.columns[at]) for part in parts)
+            return next((total for total in found if total is not None), None)
+        case Scan() | Chain():
+            return None
 
 
 def person_words(table: Table) -> str:

@@ -100,16 +100,25 @@ class Table:
     @property
     def most_rows(self) -> int:
         """The most rows of a person that count, in all groups together."""
+        if self.alone:
+            return 1
         product = self.max_groups * self.max_rows_per_group
         return product if self.max_rows is None else min(product, self.max_rows)
 
     @property
     def hard_rows(self) -> int | None:
         """The most rows that anybody can have, by the owner's word; None if there is no such word."""
+        if self.alone:
+            return 1
         found = [] if self.max_rows is None or "max_rows" not in self.hard else [self.max_rows]
         if {"max_groups", "max_rows_per_group"} <= self.hard:
             found.append(self.max_groups * self.max_rows_per_group)
         return min(found, default=None)
+
+    @property
+    def has_hard_rows(self) -> bool:
+        """Whether nobody has more rows than count, in all groups together."""
+        return self.hard_rows is not None and self.hard_rows <= self.most_rows
 
     @property
     def hard_by_rows(self) -> Table:

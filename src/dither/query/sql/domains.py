@@ -24,6 +24,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import DAY, LAST_MOMENT, MIDNIGHT, moment
 from dither.query.plan.dates import DateCast
 from dither.query.plan.describe import words
+from dither.query.plan.expression_parts import may_be_clamped
 from dither.query.plan.expressions import ColumnValue, Compare, Constant, InList, Logic, columns_of
 from dither.query.plan.functions import Clamp
 from dither.query.plan.joins.outer_join import OuterJoin
@@ -41,7 +42,6 @@ from dither.query.plan.relations import (
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.policy.table import Table
 from dither.query.sql.syntax import refuse
-from dither.query.statistics.statement import may_be_clamped
 
 LARGEST = 2**53  # whole numbers below are doubles
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}

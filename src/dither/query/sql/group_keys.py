@@ -39,7 +39,7 @@ from dither.query.engines.duckdb.key_images import constant_images, images
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import starts
 from dither.query.plan.dates import DateCast, DateDiff, DateTrunc
-from dither.query.plan.expression_parts import dated_column, exchanged, is_monotone
+from dither.query.plan.expression_parts import dated_column, exchanged, is_monotone, may_be_clamped
 from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of, constants_of
 from dither.query.plan.facts import a
 from dither.query.plan.functions import Clamp, Rounding, WidthBucket
@@ -50,7 +50,6 @@ from dither.query.sql.domains import Domain, check_span, column_domain, column_s
 from dither.query.sql.proposals.group_keys import buckets, instead_of_key, ungrouped
 from dither.query.sql.proposals.row_expressions import as_text
 from dither.query.sql.syntax import refuse, shown
-from dither.query.statistics.statement import may_be_clamped
 
 KEYED = (Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE)  # whose values can be keys without being declared
 LARGEST = 2**53  # whole numbers below are doubles

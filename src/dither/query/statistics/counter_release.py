@@ -20,12 +20,13 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
 from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader, SumEstimator
+from dither.query.plan.expression_parts import may_be_changed
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
 from dither.query.statistics.bounding import Bounding, ClipSum
 from dither.query.statistics.choose_bounding import with_shares
-from dither.query.statistics.statement import Statement, may_be_clamped, may_be_rounded, statement_of
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Statistic
 
 
@@ -194,7 +195,7 @@ class CounterRelease(Statistic):
         """Of all rows, of clamped values, at least, or of counted rows."""
         estimator = self.estimators[place]
         several, table = [axis.of for axis in self.set.measures[0].axes], self.question.table
-        changed = estimator.rounds or any(may_be_clamped(of, table) or may_be_rounded(of, table) for of in several)
+        changed = estimator.rounds or any(may_be_changed(of, table) for of in several)
         clamped = table.clamps_values or (estimator.clamps and changed)
         return statement_of(complete=self.complete, clamped=clamped, sums=estimator.adds_up)
 

@@ -33,6 +33,7 @@ from dither.query.counters.estimators import Columns
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
+from dither.query.plan.expression_parts import may_be_changed
 from dither.query.plan.expressions import Bucket
 from dither.query.plan.lattice import step_of
 from dither.query.plan.question import Question
@@ -41,7 +42,7 @@ from dither.query.plan.text import rounded
 from dither.query.policy.column import Type
 from dither.query.statistics.choose_bounding import weights_in_units
 from dither.query.statistics.choose_quantiles import QuantileFacts, QuantileMechanism, choose_quantiles, chosen_cells
-from dither.query.statistics.statement import Statement, may_be_clamped, statement_of
+from dither.query.statistics.statement import Statement, statement_of
 from dither.query.statistics.statistic import Counts, Price, RequestedStatistic, counted_by
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class QuantileStatistic(RequestedStatistic):
     def statement(self, place: int) -> Statement:
         """Of all rows, of clamped values, or of counted rows."""
         table = self.question.table
-        clamped = table.clamps_values or may_be_clamped(self._bucket.of, table)
+        clamped = table.clamps_values or may_be_changed(self._bucket.of, table)
         return statement_of(complete=self.complete, clamped=clamped, sums=False)
 
     def clamped(self, place: int) -> str:

@@ -16,15 +16,7 @@ and at most the truth, with at least that probability. (One end of a symmetric i
 
 from __future__ import annotations
 
-from dataclasses import fields
 from enum import Enum
-
-from dither.query.plan.base import Expression
-from dither.query.plan.dates import DateDiff
-from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of
-from dither.query.plan.functions import Coalesce, GreatestLeast, Length
-from dither.query.policy.column import Type
-from dither.query.policy.table import Table
 
 
 class Statement(Enum):
@@ -44,51 +36,3 @@ def statement_of(*, complete: bool, clamped: bool, sums: bool) -> Statement:
     if complete:
         return Statement.CLAMPED if clamped else Statement.TRUTH
     return Statement.AT_LEAST if sums and not clamped else Statement.COUNTED
-
-
-def may_be_clamped(of: Expression | None, table: Table) -> bool:
-    """Whether values may lie beyond the bounds that they are clamped to: those of some column are not hard.
-
-    An expression has the bounds that follow from those of its columns. Conditions compare values as they are.
-    """
-    if of is None or of.facts.type is Type.BOOLEAN:
-        return False
-    if isinstance(of, DatePart):  # its bounds are those of the calendar
-        return False
-    if isinstance(of, DateDiff):
-        ranges = {column.name for column in columns_of(of) if column.first is not None}
-        return any(f"bounds.{name}" not in table.hard for name in ranges)
-    if isinstance(of, Length):  # of a long text, the beginning is read
-        return True
-    if isinstance(of, ColumnValue):
-        return of.column.lower is not None and f"bounds.{of.column.name}" not in table.hard
-    return any(may_be_clamped(part, table) for part in _parts(of))
-
-
-def may_be_rounded(of: Expression | None, table: Table) -> bool:
-    """Whether values may lie between the steps in which they are counted: they are no whole numbers, and the owner does not
-    say that all are multiples of their step (`steps.COLUMN` is hard).
-
-    Whole numbers, also those that rounding gives, are counted as they are; of a choice among several, each part decides.
-    """
-    if of is None or of.facts.type is Type.BOOLEAN or isinstance(of, Constant):
-        return False
-    if isinstance(of, ColumnValue):
-        whole = of.column.type is Type.INTEGER and of.column.step in (None, 1)
-        return not whole and f"steps.{of.column.name}" not in table.hard
-    if isinstance(of, (Case, Coalesce, GreatestLeast)):
-        return any(may_be_rounded(part, table) for part in _parts(of))
-    return of.facts.type is not Type.INTEGER
-
-
-def _parts(of: Expression) -> list[Expression]:
-    """The expressions that an expression is made of."""
-    found: list[Expression] = []
-    stack: list[object] = [getattr(of, field.name) for field in fields(of)]  # type: ignore[arg-type]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Expression):
-            found.append(part)
-        elif isinstance(part, (tuple, list)):
-            stack += part
-    return found

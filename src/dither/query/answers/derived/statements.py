@@ -10,21 +10,22 @@ What a column says is the weakest statement that is true of it:
     of counted rows     all else: a quotient or a difference of numbers that are too small may be too large or too small
 
 Windows look at rows of the answer. Where a private release or HAVING chose them, the truth of all rows is not what they
-hold, and they are of counted rows. Rows that have no key are in no row of the answer, and in no total: where there may be
-some, the total of a count is at least so much, and any other of counted rows. So is everything where rows are compared with
-what a scalar subquery released.
+hold, and they are of counted rows. Rows that have no key are in no row of the answer, and in no total, of a window or of
+ROLLUP: where there may be some, the total of a count is at least so much, and any other of counted rows. So is everything
+where rows are compared with what a scalar subquery released.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, inf
 from typing import Any
 
 from dither.query.answers.derived.interval_arithmetic import Ends, may_be_missing
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.values import DerivedValues, Value, plain
+from dither.query.plan.base import Expression
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,
@@ -41,9 +42,20 @@ from dither.query.plan.derived import (
     Total,
     WindowStatistic,
 )
-from dither.query.plan.expressions import constants_of
-from dither.query.plan.question import Question
-from dither.query.policy.column import Type
+from dither.query.plan.expression_parts import exchanged
+from dither.query.plan.expressions import (
+    ColumnValue,
+    Compare,
+    Constant,
+    InList,
+    IsNull,
+    Like,
+    Logic,
+    Not,
+    constants_of,
+)
+from dither.query.plan.question import Group, Question
+from dither.query.policy.column import Column, Type
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
@@ -156,10 +168,40 @@ def said_by(offer: Offer) -> dict[str, Statement]:
         said = {name: Statement.COUNTED if one in (*FULL, *LEAST) else one for name, one in said.items()}
     adds = frozenset(name for name, statistic, place in offer.columns if statistic.adds_up(place))
     chosen = offer.choice is not None or bool(offer.question.having)
-    missing = any(group.meaning.facts.nullable for group in offer.question.groups)
+    lacking = {place for place, group in enumerate(offer.question.groups) if may_lack_key(group, offer.question.where)}
+    if any(lacking - set(level) for level in offer.question.sets):  # totals without the rows that have no key
+        said = {name: _of_keys(one, sums=name in adds) for name, one in said.items()}
+    missing = bool(lacking)
     inner = {f"#{place}": said_by(one)[one.question.shown[0]] for place, one in enumerate(offer.inner)}
     of = Said(said | inner, adds, chosen=chosen, missing=missing)
     return said | {column.name: of.term(column.of) for column in offer.question.derived}
+
+
+def may_lack_key(group: Group, where: Expression | None) -> bool:
+    """Return whether rows that meet a condition may have no key: a value may be missing, and the condition lets it be."""
+    present: dict[Expression, Expression] = {
+        ColumnValue(column): ColumnValue(replace(column, nullable=False)) for column in _present(where)
+    }
+    return bool(exchanged(group.meaning, present).facts.nullable)
+
+
+def _present(condition: Expression | None) -> set[Column]:
+    """The columns that have a value in each row that meets a condition: it compares them, or asks for one."""
+    match condition:
+        case Logic(True, parts):
+            return {column for part in parts for column in _present(part)}
+        case Compare(_, ColumnValue(column), Constant()) | Compare(_, Constant(), ColumnValue(column)):
+            return {column}
+        case InList(ColumnValue(column), _) | Like(ColumnValue(column)) | Not(IsNull(ColumnValue(column))):
+            return {column}
+    return set()
+
+
+def _of_keys(said: Statement, *, sums: bool) -> Statement:
+    """What totals over keys say, where rows that have none are in no total; `sums` of numbers that are not negative."""
+    if said in (Statement.RELEASED, Statement.CHOSEN):
+        return said
+    return Statement.AT_LEAST if sums and said in LEAST else Statement.COUNTED
 
 
 def compares_released(question: Question) -> bool:
@@ -205,10 +247,8 @@ class Said:
             return Statement.RELEASED
         if found is Statement.RELEASED or not (self.chosen or (self.missing and not isinstance(term, Shift))):
             return found
-        sums = (
-            isinstance(term, Total) and isinstance(term.of, ReleasedValue) and term.of.name in self.adds and found in LEAST
-        )
-        return Statement.AT_LEAST if sums and not self.chosen else Statement.COUNTED
+        sums = isinstance(term, Total) and isinstance(term.of, ReleasedValue) and term.of.name in self.adds
+        return _of_keys(found, sums=sums and not self.chosen)
 
 
 def _together(sign: str, left: tuple[Term, Statement], right: tuple[Term, Statement]) -> Statement:

@@ -40,7 +40,7 @@ def window_sql(words: Words, table: Table, window: PersonWindow, rows: str) -> s
         told = {whose, *keys, *(_name(key.of, names) for key in window.order)}
         orders += [words.sort_item(name) for name in names.values() if name not in told]
     steps: list[str] = []
-    if isinstance(window, WindowTotal) and window.adds:
+    if isinstance(window, WindowTotal) and window.total.adds:
         read += own_values(words, window.total, 0)
         steps = own_steps(words, window.total, 0)
     elif not isinstance(window, WindowPlace) and (of := window.of) is not None:

@@ -23,9 +23,10 @@ from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
 
 from dither.query.plan.base import Expression
-from dither.query.plan.joins.pairs import Most, Rows, most_paired
-from dither.query.policy.column import Column
-from dither.query.policy.table import Table
+from dither.query.plan.expressions import ColumnValue, Compare, IsNull, Logic
+from dither.query.plan.joins.pairs import Most, Rows, leaves_out, most_paired, pair_table, value_facts
+from dither.query.policy.column import Column, Type
+from dither.query.policy.table import LIMITS, Table
 
 R = TypeVar("R", bound=Rows)
 
@@ -51,25 +52,56 @@ class OuterJoin(Generic[R]):
     @cached_property
     def table(self) -> Table:
         left, right = self.left.table, self.right.table
-        columns = [missing(column) if self.full else column for column in left.columns]
-        columns += [column for column, _ in self.columns] + ([self.owner] if self.full else [])
-        if right.alone and not self.full:  # each row of the left, once: what is known of them stays
-            table = replace(left, columns=tuple(columns), source=None, owner=None, ids=frozenset(), auto=False)
-        else:
-            groups = max(left.max_groups, right.max_groups)
-            rows = max(left.max_rows_per_group, right.max_rows_per_group)
-            table = Table(f"{left.name} and {right.name}", tuple(columns), self.owner.name, groups, rows)
         apart = self.full and bool(self.on)  # one row of hers on each side, and no pair: she has two
+        table = pair_table(left, right, self.columns, apart=apart)
+        if self.full:
+            columns = (*map(missing, left.columns), *(column for column, _ in self.columns), self.owner)
+            table = replace(table, columns=columns, person=self.owner.name)
         # whose rows were left out of one side before, her rows of the other are in no pair here, and in some in truth
         lacks = right.drops_people or (self.full and left.drops_people)
         return replace(
             table,
             alone=left.alone and right.alone and not apart,
-            drops_people=left.drops_people or right.drops_people or self.most_rows != (None, None),
+            drops_people=left.drops_people or right.drops_people or leaves_out(left, right, self.most_rows),
             drops_rows=left.drops_rows or right.drops_rows or (self.full and (left.drops_people or right.drops_people)),
             clamps_values=left.clamps_values or right.clamps_values or lacks,
-            shares_rows=left.shares_rows or right.shares_rows,
-            min_people=max(left.min_people, right.min_people),
+        )
+
+    def unmatched(self, condition: Expression) -> Table | None:
+        """Return the table of the rows that meet a condition, if all of them are in no pair; otherwise None.
+
+        In a pair the person is there, and so are values that ON has compared (of floats, NaN is equal to itself and counts
+        as missing) and those that are there by the owner's word. As for all hard limits, privacy does not rest on that.
+        """
+        if self.full:
+            return None
+        parts = condition.parts if isinstance(condition, Logic) and condition.every else (condition,)
+        compared = {
+            side.column
+            for one in self.on
+            if isinstance(one, Compare)
+            for side in (one.left, one.right)
+            if isinstance(side, ColumnValue) and side.column.type not in (Type.FLOAT, Type.DECIMAL)
+        }
+        there = {here for here, column in self.columns if not column.nullable or column.name == self.right.table.person}
+        there |= {here for here, _ in self.columns if here in compared}
+        if not any(
+            isinstance(one, IsNull) and isinstance(one.value, ColumnValue) and one.value.column in there for one in parts
+        ):
+            return None
+        left = self.left.table.hard_by_rows if self.left.table.alone else self.left.table
+        rows = {fact for fact in left.hard if fact in LIMITS or fact.startswith("max_sum.")}
+        most, right = self.most_rows, self.right.table
+        if not self.on:  # who has too many rows of the right has none that is in no pair
+            most = (most[0], None)
+        return replace(
+            self.table,
+            drops_people=left.drops_people or right.drops_people or leaves_out(left, right, most),
+            max_groups=left.max_groups,
+            max_rows_per_group=left.max_rows_per_group,
+            max_rows=left.max_rows,
+            max_sum=left.max_sum,
+            hard=frozenset(rows | value_facts(self.table)),
         )
 
     @property

@@ -25,7 +25,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from dither.query.plan.base import Expression
 from dither.query.plan.expressions import ColumnValue, Compare
-from dither.query.plan.joins.pairs import Most, Rows, most_paired
+from dither.query.plan.joins.pairs import Most, Rows, leaves_out, most_paired
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 
@@ -64,7 +64,7 @@ class SemiJoin(Generic[R]):
             before,
             columns=(*before.columns, self.match),
             source=None,
-            drops_people=before.drops_people or other.drops_people or self.most_rows != (None, None),
+            drops_people=before.drops_people or other.drops_people or leaves_out(before, other, self.most_rows),
             # NOT EXISTS keeps rows whose match was left out before
             clamps_values=before.clamps_values or other.clamps_values or other.drops_people,
             min_people=max(before.min_people, other.min_people),

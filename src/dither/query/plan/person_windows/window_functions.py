@@ -32,7 +32,6 @@ class WindowPlace:
     """Where a row stands among those of the same person."""
 
     code: ClassVar[str] = "window_place"
-    adds: ClassVar[bool] = False
 
     column: Column
     kind: PlaceKind
@@ -51,7 +50,6 @@ class WindowValue:
 
     code: ClassVar[str] = "window_value"
     completes_order: ClassVar[bool] = True
-    adds: ClassVar[bool] = False
 
     column: Column
     kind: ValueKind
@@ -86,11 +84,6 @@ class WindowTotal:
     def completes_order(self) -> bool:
         """Whether it matters which of two rows comes first that the order does not tell apart."""
         return not self.frame.peers and not self.frame.is_whole
-
-    @property
-    def adds(self) -> bool:
-        """Whether values are added up, which were clamped first."""
-        return self.total.adds
 
 
 PersonWindow = WindowPlace | WindowValue | WindowTotal
