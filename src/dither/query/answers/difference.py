@@ -25,7 +25,15 @@ from typing import Any, Protocol, TypedDict
 from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.difference_chart import Pair, difference_chart
-from dither.query.answers.interval_table import SELECTED, IntervalTable, key_rows, percent, shown_keys, with_intervals
+from dither.query.answers.interval_table import (
+    SELECTED,
+    IntervalTable,
+    drawn_columns,
+    key_rows,
+    percent,
+    shown_keys,
+    with_intervals,
+)
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
@@ -157,11 +165,12 @@ def difference(first: Compared, second: Compared) -> Difference:
     same = _same_release(first, second, names)
     both = [key for key in ours if key in theirs]
     rows, pairs = [], []
+    drawn = [drawn_columns(one.columns, one.uninformative) for one in (first, second)]
     for key in both:
         for name in names:
             a, b = (
-                [_number(one.columns[name + end][row]) for end in ENDS]
-                for one, row in ((first, ours[key]), (second, theirs[key]))
+                [_number(columns[name + end][row]) for end in ENDS]
+                for columns, row in zip(drawn, (ours[key], theirs[key]), strict=True)
             )
             found = _ends(a, b, same=same)
             own = dict(zip(keys, key, strict=True))

@@ -9,6 +9,7 @@ from typing import Any
 from dither.errors import DataError
 from dither.query.answers.interval_table import (
     IntervalTable,
+    drawn_columns,
     is_whole,
     key_rows,
     percent,
@@ -42,10 +43,11 @@ def svg_chart(table: IntervalTable, name: str | None, *, alone: bool) -> str:
     at = places(keys, [table.kinds.get(key, "text") for key in by])
     most = MOST_ROWS if at is None else MOST_POINTS
     texts, groups = key_texts(keys[:most]), group_names(keys[:most])
+    columns = drawn_columns(table.columns, table.uninformative)
     panels: list[Panel] = []
     drawn: list[Mark] = []
     for one in shown:
-        marks = [mark_of([table.columns[one + end][row] for end in ENDS], group) for row, group in enumerate(groups)]
+        marks = [mark_of([columns[one + end][row] for end in ENDS], group) for row, group in enumerate(groups)]
         drawn += marks
         if at is None:
             rows = [Row(text if by else (visible(one),), (mark,)) for text, mark in zip(texts, marks, strict=True)]
