@@ -62,6 +62,8 @@ class Answer(Operators):
         constants: what scalar subqueries gave, by their texts: 'value', 'low' and 'high'.
         uninformative: by column, the rows whose number is missing (None) because its interval is all that is possible, or
             that of a number it is computed from: too few rows for the ε. The ends of the interval stay, and are true.
+        open_keys: by key column, the rows of groups that also hold rows beyond the bounds of the policy, by side: 'below',
+            'above' or 'beyond'. Beyond hard bounds there is nothing.
         unprotected: what the guarantee does not cover, since the owner took it from the data; '' where there is nothing.
 
     Raises:
@@ -102,6 +104,7 @@ class Answer(Operators):
     receipt: Receipt = field(repr=False)
     constants: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)  # what scalar subqueries gave
     uninformative: dict[str, list[int]] = field(default_factory=dict, repr=False)  # rows without a number, by column
+    open_keys: dict[str, dict[str, list[int]]] = field(default_factory=dict, repr=False)  # rows, by key column and side
     unprotected: str = field(default="", repr=False)  # what the guarantee does not cover
 
     @property
@@ -148,7 +151,7 @@ class Answer(Operators):
         """The answer as a pandas DataFrame."""
         with needs("pandas"):
             import pandas  # noqa: F401 - pyarrow imports it too, and says less where it is missing
-        return self.to_arrow().to_pandas()
+        return self.to_arrow().to_pandas(date_as_object=False)
 
     def to_polars(self) -> polars.DataFrame:
         """The answer as a polars DataFrame."""
@@ -277,6 +280,7 @@ class Answer(Operators):
         }
         first: dict[str, Any] = {"constants": self.constants} if self.constants else {}
         first |= {"uninformative": self.uninformative} if self.uninformative else {}
+        first |= {"open_keys": self.open_keys} if self.open_keys else {}
         first |= {"unprotected": self.unprotected} if self.unprotected else {}
         return {"answer": VERSION, **told, **words, **stored, **first}
 

@@ -38,7 +38,7 @@ from dither.query.answers.number_texts import decimals_of, high_text, low_text, 
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
 from dither.query.answers.table import MOST_ROWS, aligned
-from dither.query.plan.text import number
+from dither.query.plan.text import key_text, number
 from dither.svg.ticks import real
 from dither.terminal import fitted_table, wrapped
 
@@ -144,7 +144,7 @@ class Difference:
         }
         cells = [
             [
-                *map(number, row["key"].values()),
+                *map(key_text, row["key"].values()),
                 *([number(row["column"])] if several else []),
                 *_cells(row, decimals[row["column"]]),
             ]
@@ -216,7 +216,7 @@ def _places(one: Compared, keys: Sequence[str], which: str) -> dict[tuple[Any, .
     several = [tuple(key[at] for at in order) for key in key_rows(one)]
     twice = [key for key, often in Counter(several).items() if often > 1]
     if twice:
-        came = ", ".join(map(number, twice[0])) or f"{len(several)} rows without a key"
+        came = ", ".join(map(key_text, twice[0])) or f"{len(several)} rows without a key"
         raise DataError(
             f"{which} answer", came, "two rows have this key, and which belongs to which is not known", "GROUP BY"
         )

@@ -24,7 +24,7 @@ from dither.query.answers.derived.statements import has_interval, is_whole, read
 from dither.query.answers.derived.values import DerivedValues, in_order
 from dither.query.answers.derived.words import constant_words, open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
-from dither.query.answers.grouping_words import total_words
+from dither.query.answers.grouping_words import open_key_rows, open_key_words, total_words
 from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
 from dither.query.answers.value_ranges import ReleasedColumns, shown_columns
@@ -58,6 +58,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None
     question = offer.question
+    open_rows = open_key_rows(question.groups, columns)
     quantiles = [one.name for one in question.aggregates if isinstance(one, Quantile)]
     missing = uninformative_words(uninformative, columns, quantiles, [column.name for column in question.derived])
     return Answer(
@@ -84,13 +85,14 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             ]
         ),
         beyond=None if beyond is None else beyond._asdict(),
-        note="\n".join(line for line in (bound_note(offer), *missing) if line),
+        note="\n".join(line for line in (bound_note(offer), *missing, *open_key_words(question.groups, open_rows)) if line),
         explained=explain_offer(whole),
         frame_kind=offer.frame,
         released=released,
         receipt=receipt,
         constants=constants,
         uninformative=uninformative,
+        open_keys=open_rows,
         unprotected=whole.unprotected,
     )
 
@@ -247,7 +249,7 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     question = offer.question
     kinds: dict[str, Kind] = {
         group.name: "text"
-        if group.names or group.total is not None
+        if group.total is not None
         else "whole"
         if (kind := group.by.facts.type).is_number
         else KINDS[kind]

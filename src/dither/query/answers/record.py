@@ -48,7 +48,11 @@ def check_record(found: Mapping[str, Any]) -> None:
     whole = all(type(found[name]) is str for name in TEXTS if name in found)
     whole &= all(_is_texts(found[name]) for name in LISTS if name in found)
     said, constants, beyond = found.get("statements", {}), found.get("constants", {}), found.get("beyond")
-    whole &= _are_rows(found.get("uninformative", {}), found)
+    sides = found.get("open_keys", {})
+    whole &= _are_rows(found.get("uninformative", {}), found) and isinstance(sides, dict)
+    whole &= all(
+        isinstance(one, dict) and _are_rows({name: rows}, found) for name, one in sides.items() for rows in one.values()
+    )
     whole &= isinstance(said, dict) and _is_texts([*said.values()])
     whole &= isinstance(constants, dict) and all(isinstance(one, dict) for one in constants.values())
     whole &= beyond is None or (isinstance(beyond, dict) and all(type(one) in (int, type(None)) for one in beyond.values()))

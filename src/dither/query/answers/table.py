@@ -8,7 +8,7 @@ from typing import Any
 
 from dither.query.answers.interval_table import drawn_columns
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
-from dither.query.plan.text import number
+from dither.query.plan.text import key_text, number
 from dither.svg.element import element
 from dither.svg.theme import STYLE as COLOURS
 from dither.svg.ticks import real
@@ -28,7 +28,7 @@ def table_text(
     uninformative: Mapping[str, Sequence[int]],
 ) -> str:
     """A plain table, no wider than the terminal; keys on the left, numbers on the right; below each name, what it says."""
-    texts = cell_texts(columns, aggregates, uninformative)
+    texts = cell_texts(columns, keys, aggregates, uninformative)
     below = [[heads.get(name, "")] if heads else [] for name in columns]
     shown = [[number(name), *head, *texts[name]] for name, head in zip(columns, below, strict=True)]
     names = list(columns)
@@ -41,11 +41,15 @@ def table_text(
 
 
 def cell_texts(
-    columns: Mapping[str, Sequence[Any]], aggregates: Collection[str], uninformative: Mapping[str, Sequence[int]]
+    columns: Mapping[str, Sequence[Any]],
+    keys: Collection[str],
+    aggregates: Collection[str],
+    uninformative: Mapping[str, Sequence[int]],
 ) -> dict[str, list[str]]:
     """The cells of the first rows as texts: numbers with as many decimals as their intervals are worth, ends outwards; a
-    dash for a number whose interval says nothing, and for its ends."""
-    texts = {name: [number(cell) for cell in column[:MOST_ROWS]] for name, column in columns.items()}
+    dash for a number whose interval says nothing, and for its ends. Keys are labels: the year 2025 has no comma."""
+    words = {name: key_text if name in keys else number for name in columns}
+    texts = {name: [words[name](cell) for cell in column[:MOST_ROWS]] for name, column in columns.items()}
     for name in aggregates:
         if {name, f"{name}_low", f"{name}_high"} <= columns.keys():
             lows, highs = (columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high"))
@@ -74,7 +78,7 @@ def html_table(
 ) -> str:
     """A table with a bar for each interval, and over the bars the ends of their scale. Texts are on the left, numbers on the
     right. It takes its colours from the page, light or dark."""
-    texts, columns = cell_texts(columns, aggregates, uninformative), drawn_columns(columns, uninformative)
+    texts, columns = cell_texts(columns, keys, aggregates, uninformative), drawn_columns(columns, uninformative)
     ends = {name: _range(columns, name) for name in aggregates}
     side = {name: aligned(left=name in keys or _is_text(column)) for name, column in columns.items()}
     heads = "".join(f"<th{side[name]}>{escape.escape(number(name))}{_small(says.get(name, ''))}</th>" for name in columns)

@@ -6,7 +6,7 @@ Keys, names and questions may be anybody's text. Templates show what nobody sees
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from dither.query.answers.free_answer import FreeAnswer
 from dither.query.answers.interval_table import drawn_columns
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.answers.table import scale_words
-from dither.query.plan.text import number
+from dither.query.plan.text import key_text, number
 from dither.query.statistics.people_beyond import Beyond
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
@@ -196,16 +196,17 @@ def _is_number(answer: Answer, name: str) -> bool:
     return answer.kinds.get(name) in ("whole", "number")
 
 
-def cell_text(value: Any) -> str | None:
+def cell_text(value: Any, words: Callable[[Any], str] = number) -> str | None:
     """A cell as people read it; a text stays as it is."""
-    return None if value is None else value if isinstance(value, str) else number(value)
+    return None if value is None else value if isinstance(value, str) else words(value)
 
 
 def _cells(answer: Answer, columns: Mapping[str, Sequence[Any]], name: str, *, has_interval: bool) -> list[Cell]:
     values, kind = columns[name][:MOST_ROWS], _is_number(answer, name)
     unknown = set(answer.uninformative.get(name, ()))
     if not has_interval:
-        return [Cell(cell_text(value), is_number=kind, is_unknown=row in unknown) for row, value in enumerate(values)]
+        label = key_text if name in answer.keys else number
+        return [Cell(cell_text(value, label), is_number=kind, is_unknown=row in unknown) for row, value in enumerate(values)]
     ends = [columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high")]
     bars, decimals = _bars(values, *ends), decimals_of(*ends)
     return [
