@@ -302,6 +302,18 @@ def test_a_second_key_gives_a_line_for_each_of_its_values_on_one_scale(kind):
     assert [text for text in texts(drawn(few)) if ": " in text] == ["n: A", "n: B", "m: A", "m: B"]
 
 
+def test_time_is_the_axis_beside_a_key_of_numbers():
+    days = [datetime.date(year, 1, day) for year in (2023, 2024) for day in (1, 2, 3)]
+    keys = {"year": ("whole", [day.year for day in days]), "day": ("date", days)}
+    tree = drawn(table(keys, {"n": ("whole", [(at, at - 1, at + 1) for at in range(6)])}))
+    assert [text for text in texts(tree) if text.startswith("202")] == [
+        "2023",
+        *map(str, days[:3]),
+        "2024",
+        *map(str, days[3:]),
+    ]
+
+
 def test_two_keys_that_are_no_series_are_dots():
     keys, numbers = two_keys([datetime.date(2024, month, 1) for month in (1, 3, 2)])
     assert not list(drawn(table(keys, {"n": ("whole", numbers)})).iter("polyline"))

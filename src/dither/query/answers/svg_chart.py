@@ -71,6 +71,7 @@ class Line(NamedTuple):
     of: str
     rows: list[int]
     at: list[Fraction]
+    names: list[str]  # below the axis
 
 
 def _lines(table: IntervalTable) -> list[Line] | None:
@@ -89,10 +90,12 @@ def _lines(table: IntervalTable) -> list[Line] | None:
         rows.setdefault(key[:place] + key[place + 1 :], []).append(row)
     found = []
     for name, (other, own) in zip(group_names(list(rows)), rows.items(), strict=True):
-        at = places([(keys[row][place],) for row in own], [kinds[place]])
+        own_keys = [(keys[row][place],) for row in own]
+        at = places(own_keys, [kinds[place]])
         if at is None:
             return None
-        found.append(Line(name if other else "", own[:MOST_POINTS], at[:MOST_POINTS]))
+        named_keys = short_names(own_keys[:MOST_POINTS], group_names(own_keys[:MOST_POINTS]))
+        found.append(Line(name if other else "", own[:MOST_POINTS], at[:MOST_POINTS], named_keys))
     return found
 
 
@@ -101,7 +104,6 @@ def _line_panels(table: IntervalTable, chosen: Sequence[str], lines: Sequence[Li
     columns, keys = drawn_columns(table.columns, table.uninformative), key_rows(table)
     shown = chosen[: max(1, MOST_LINES // len(lines)) if len(lines) > 1 else MOST_PANELS]
     lines = lines[:MOST_LINES]
-    time = next(at for at, kind in enumerate(table.kinds[key] for key in shown_keys(table)) if kind in {*STEPS, *NUMBERS})
     panels: list[Panel] = []
     drawn: list[Mark] = []
     for one in shown:
@@ -112,14 +114,12 @@ def _line_panels(table: IntervalTable, chosen: Sequence[str], lines: Sequence[Li
                 mark_of([columns[one + end][row] for end in ENDS], group)
                 for row, group in zip(line.rows, groups, strict=True)
             ]
-            own = [(keys[row][time],) for row in line.rows]
-            points = zip(line.at, short_names(own, group_names(own)), marks, strict=True)
-            several.append(sorted((Point(*each) for each in points), key=lambda point: point.at))
+            several.append(sorted(map(Point, line.at, line.names, marks), key=lambda point: point.at))
             drawn += marks
-        numbers = [number for points in several for point in points for number in point.mark.numbers]
-        for line, points in zip(lines, several, strict=True):
+        numbers = [one for row in several for point in row for one in point.mark.numbers]
+        for line, row in zip(lines, several, strict=True):
             head = ": ".join(part for part in (visible(one) if len(shown) > 1 else "", line.of) if part)
-            panels.append((head, _line(points, numbers, whole=is_whole(table, one))))
+            panels.append((head, _line(row, numbers, whole=is_whole(table, one))))
     return Drawn(panels, shown, sum(len(line.rows) for line in lines), drawn, is_line=True)
 
 
