@@ -136,7 +136,10 @@ class Statistic(ABC):
         return None
 
     def value_range(self, place: int) -> Range:
-        """The range of the number that a column estimates, whatever the data: what is beyond it is impossible."""
+        """The range of the number that a column estimates, whatever the data: what is beyond it is impossible, and cut.
+
+        Of numbers that are released together so that they add up it is all numbers, and nothing is cut.
+        """
         return UNBOUNDED
 
     def adds_up(self, place: int) -> bool:

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, inf
+from math import ceil, floor
 from typing import Any, ClassVar
 
 from dither.density.histograms.prefix_workload import padded, with_nowhere
 from dither.mechanisms.workload.workload import Workload
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.counters.estimators import Columns, Range
+from dither.query.counters.estimators import Columns
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, EachRow, Weights
@@ -116,10 +116,6 @@ class SharedCounts(Statistic):
             [floor((Fraction(value) - Fraction(half)) / one) for value, half in ends],
             [ceil((Fraction(value) + Fraction(half)) / one) for value, half in ends],
         )
-
-    def value_range(self, place: int) -> Range:
-        """Numbers of rows."""
-        return Fraction(0), inf
 
     def error(self, place: int, confidence: Fraction) -> float:
         """The largest half-width of its rows."""
