@@ -13,7 +13,7 @@ import pytest
 
 import dither
 from dither.query.answers.interval_table import drawn_columns
-from dither.query.answers.value_ranges import cut_interval, cut_number, is_uninformative, shown_columns
+from dither.query.counters.value_ranges import cut_interval, cut_number, is_uninformative, shown_columns
 from dither.testing import seeded
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")

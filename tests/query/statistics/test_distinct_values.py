@@ -17,8 +17,8 @@ from dither.errors import BrokenPromise
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.unit import Unit
-from dither.query.answers.value_ranges import shown_columns
 from dither.query.counters.counter_sets import choose_counters
+from dither.query.counters.value_ranges import shown_columns
 from dither.query.engines.duckdb.words import DUCKDB
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.sql.parse import parse

@@ -27,7 +27,7 @@ from dither.query.answers.explain import beyond_words, bound_note, explain_offer
 from dither.query.answers.grouping_words import open_key_rows, open_key_words, total_words
 from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
-from dither.query.answers.value_ranges import ReleasedColumns, shown_columns
+from dither.query.counters.value_ranges import ReleasedColumns, shown_columns
 from dither.query.plan.aggregates import Quantile
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MADE_UP

@@ -19,7 +19,7 @@ F is the truth; otherwise a low end of F is one of the truth, and nothing is kno
 person, m is 1.
 
 What is shown. A number is not below zero, nor above the number of declared keys where there are such
-(`statistics/distinct_keys.py`): what is beyond is cut as every answer is, by `answers/value_ranges.py`.
+(`statistics/distinct_keys.py`): what is beyond is cut as every answer is, by `counters/value_ranges.py`.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ from dither.query.answers.derived.linear_forms import Form, Part, Quotient, Weig
 from dither.query.answers.derived.pieces import Pattern, Solved, least_values
 from dither.query.answers.derived.values import DerivedValues
 from dither.query.answers.released import Released
-from dither.query.answers.value_ranges import cut_interval
 from dither.query.counters.noise_sums import Noise, NoiseSum
 from dither.query.counters.quotients import quotient_interval
+from dither.query.counters.value_ranges import cut_interval
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,

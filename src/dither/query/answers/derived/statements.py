@@ -26,7 +26,7 @@ from typing import Any
 from dither.query.answers.derived.interval_arithmetic import may_be_missing
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.values import DerivedValues, Value, plain
-from dither.query.answers.value_ranges import cut_number, is_uninformative
+from dither.query.counters.value_ranges import cut_number, is_uninformative
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,

@@ -13,7 +13,7 @@ from math import trunc
 from typing import Any
 
 from dither.query.answers.derived.linear_forms import Part
-from dither.query.answers.value_ranges import ReleasedColumns
+from dither.query.counters.value_ranges import ReleasedColumns
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,
