@@ -178,7 +178,7 @@ def test_the_command_line_heeds_columns_in_a_pipe(monkeypatch, columns, widest):
 
 def test_the_ends_that_a_table_shows_hold_the_interval():
     columns = {"x": [1.23456, 5.0], "x_low": [1.00004, -0.00049], "x_high": [2.00001, 9.99999]}
-    shown = cell_texts(columns, ["x"])
+    shown = cell_texts(columns, [], ["x"], {})
     for at in range(2):
         assert float(shown["x_low"][at]) <= columns["x_low"][at]
         assert columns["x_high"][at] <= float(shown["x_high"][at])

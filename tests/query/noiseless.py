@@ -72,10 +72,10 @@ def _off(row: dict[str, Any], name: str, within: float) -> float:
 
 
 def _key(value: Any) -> str:
-    """Keys as they are compared: those at the edges of soft bounds are called '<= 0'."""
+    """Keys as they are compared."""
     if isinstance(value, (int, Decimal, float)) and not isinstance(value, bool):
         return f"{float(value):g}" if value != int(value) else str(int(value))
-    return str(value).removeprefix("<= ").removeprefix(">= ").removesuffix(" 00:00:00")
+    return str(value).removesuffix(" 00:00:00")
 
 
 def _alike(mine: list[tuple[Any, float]], other: Sequence[Any]) -> bool:

@@ -312,7 +312,7 @@ def test_a29_absent_groups_look_like_all_others(tmp_path):
     # 0.5 / 15 of noise a unit: forty draws that all agree have probability below 1e-60
     assert len({answer["n"][2] for answer in found}) > 1
     assert len({answer["n"][0] for answer in found}) > 1
-    widths = {high - low for answer in found for low, high in zip(answer["n_low"], answer["n_high"], strict=True)}
+    widths = {high - value for answer in found for value, high in zip(answer["n"], answer["n_high"], strict=True)}
     assert max(widths) - min(widths) <= 1  # the same bar for all, up to the rounding of its ends
     public = [name for name in dir(found[0]) if not name.startswith("_")]
     assert not [name for name in public if "true" in name or "exact" in name]

@@ -84,7 +84,7 @@ def test_differences_are_keys_and_rows_beyond_the_bounds_are_at_the_edges(tmp_pa
     data = protected(tmp_path, table, bounds=bounds, hard=["max_rows"])
     with dither.testing.seeded(1):
         answer = data.quote("SELECT b - a AS days, COUNT(*) AS n FROM trips GROUP BY days", epsilon=1000).release()
-    assert [*zip(answer["days"], answer["n"], strict=True)] == [("<= -1", 0), ("0", 4), ("1", 4), ("2", 4), (">= 3", 28)]
+    assert [*zip(answer["days"], answer["n"], strict=True)] == [(-1, 0), (0, 4), (1, 4), (2, 4), (3, 28)]
 
 
 def test_refusals_cost_nothing(tmp_path):

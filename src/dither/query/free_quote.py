@@ -15,6 +15,7 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.compare import Comparison
 from dither.query.answers.estimates import KINDS
 from dither.query.answers.free_answer import FREE, FreeAnswer
+from dither.query.answers.grouping_words import open_key_rows, open_key_words
 from dither.query.holdings import Holdings
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.unprotected_facts import unprotected_keys, unprotected_words
@@ -124,7 +125,9 @@ class FreeQuote(Quote):
     def _says(self) -> str:
         if not self.table.keys:
             return "none: the columns with their types, by the policy"
-        return "all keys that there can be, by the policy or the question, whether the data has them or not"
+        groups, columns = self.table.groups, {name: list(column) for name, column in self.table.columns.items()}
+        rows = "all keys that there can be, by the policy or the question, whether the data has them or not"
+        return "; ".join([rows, *open_key_words(groups, open_key_rows(groups, columns))])
 
     def compare(self, *others: Quote, epsilon: Sequence[NumberLike] | None = None) -> Comparison:
         """Refused: nothing is released."""

@@ -28,15 +28,16 @@ class Point:
     mark: Mark
 
 
-def line_panel(points: Sequence[Point], top: float, *, whole: bool) -> tuple[Markup, float]:
+def line_panel(points: Sequence[Point], numbers: Sequence[Fraction], top: float, *, whole: bool) -> tuple[Markup, float]:
     """The panel, and how high it is.
 
     Args:
         points: in rising order of where they stand, two at least, with short names.
+        numbers: what the axis has to hold: those of the points, and of other panels with the same scale.
         top: where it begins.
         whole: all are whole numbers.
     """
-    axis = axis_of([one for point in points for one in point.mark.numbers], HEIGHT, SMALL, whole=whole, upright=True)
+    axis = axis_of(numbers, HEIGHT, SMALL, whole=whole, upright=True)
     left = max([text_width(tick.label, SMALL) for tick in axis.ticks], default=0.0) + MARGIN
     bottom = top + HEIGHT + 6
     first, last = points[0].at, points[-1].at

@@ -22,6 +22,7 @@ class Table:
     aggregates: tuple[str, ...]
     confidence: Fraction = Fraction(19, 20)
     statements: dict[str, str] = field(default_factory=dict)
+    uninformative: dict[str, list[int]] = field(default_factory=dict)
     sql: str = "SELECT ..."
     says: str = ""
     released: Released = field(default_factory=lambda: Released([]))

@@ -32,7 +32,12 @@ def test_rows_and_columns(answer):
     assert len(answer) == 3
     for row in answer.rows():
         assert row["n_low"] <= row["n"] <= row["n_high"]
-        assert 0 <= row["cost_low"] <= row["cost"] <= row["cost_high"] <= 400
+        assert row["n_low"] >= 0
+        assert 0 <= row["cost_low"] <= row["cost_high"] <= 400
+        assert row["cost"] is None or row["cost_low"] <= row["cost"] <= row["cost_high"]
+    unknown = answer.uninformative.get("cost", [])  # an average of nobody, nearly always
+    assert [row for row in range(3) if answer["cost"][row] is None] == unknown
+    for row in answer.rows():
         assert isinstance(row["n"], int)
     assert [row["n"] for row in answer] == answer["n"]
     with pytest.raises(DataError, match="no such column"):
@@ -106,7 +111,7 @@ def test_text_and_html(answer):
     assert "limit for one person" in caption
     html = answer._repr_html_()
     assert html.count("<tr>") == 4
-    assert html.count("<svg") == 6
+    assert html.count("<svg") == 6 - len(answer.uninformative.get("cost", []))
     assert ">n</th>" in html  # over the number stands its name alone
     assert "truth at least</small></th>" in html.partition(">n_low<br>")[2]
     assert answer.receipt.name in html

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pyarrow
 import pytest
 
 import dither
-from dither.query.answers.caption import column_heads, statement_line, wide_words
+from dither.query.answers.caption import column_heads, statement_line, uninformative_words
 from dither.query.statistics.statement import Statement
 from dither.testing import seeded
 
@@ -69,33 +67,17 @@ def test_a_limit_over_several_groups_is_an_l2_norm_with_an_example(tmp_path, war
     assert answer.note == f"limit for one person: {note}"
 
 
-MORE = "more ε or larger groups would"
-NOTHING = "the interval of a is as wide as its bounds (0 to 100)"
-
-
-@pytest.mark.parametrize(
-    ("lows", "highs", "told"),
-    [
-        ([0.0], [100.0], [f"{NOTHING}: this answer says nothing about it; more ε or larger groups would"]),
-        ([0, 0], [100, 99.9], [f"{NOTHING} in 1 of 2 rows: these rows say nothing about it; more ε or larger groups would"]),
-        (
-            [None, 3],
-            [100, None],
-            [f"{NOTHING} in 1 of 2 rows: these rows say nothing about it; more ε or larger groups would"],
-        ),
-        ([0.1], [100.0], []),
-        ([], [], []),
-    ],
-)
-def test_an_interval_as_wide_as_the_bounds_says_nothing(lows, highs, told):
-    columns = {"a": [50.0] * len(lows), "a_low": lows, "a_high": highs}
-    assert wide_words({"a": (Fraction(0), Fraction(100))}, columns) == told
-
-
-def test_bounds_that_no_float_is_equal_to():
-    columns = {"a": [0.2], "a_low": [0.1], "a_high": [0.7]}
-    assert wide_words({"a": (Fraction(1, 10), Fraction(7, 10))}, columns)
-    assert not wide_words({"b": (Fraction(1, 10), Fraction(7, 10))}, columns)
+def test_a_number_whose_interval_says_nothing_is_missing_with_the_reason():
+    columns = {"a": [None, 3.0], "a_low": [0.0, 2.0], "a_high": [100.0, 4.0], "r": [None, None], "r_low": [None, None]}
+    assert uninformative_words({"a": [0], "r": [0, 1]}, columns, [], ["r"]) == [
+        "a is missing (–) in 1 of 2 rows: too few rows for this ε; its interval is all that is possible (0 to 100)",
+        "r is missing (–): too few rows for this ε; its interval, or that of a number in it, is all that is possible",
+    ]
+    columns = {"m": [None, None], "m_low": [0, None], "m_high": [1, 9]}
+    assert uninformative_words({"m": [0, 1]}, columns, ["m"], []) == [
+        "m is missing (–): too few rows for this ε, or values at both bounds; its interval is all that is possible"
+    ]
+    assert uninformative_words({"m": [1]}, columns, [], [])[0].endswith("(no end to 9)")
 
 
 @pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -106,11 +88,12 @@ def test_an_answer_about_few_people_says_below_its_table_that_it_says_nothing(tm
     sql = "SELECT AVG(age) AS a, MEDIAN(age) AS m, COUNT(*) AS n FROM people"
     with seeded(1):
         answer = data.quote(sql, epsilon="0.001").release()
+    possible = "its interval is all that is possible (0 to 100)"
     assert answer.note.splitlines() == [
-        f"the interval of a is as wide as its bounds (0 to 100): this answer says nothing about it; {MORE}",
-        "the interval of m is as wide as its bounds (0 to 100): it leaves open every value",  # so it may without noise
+        f"a is missing (–): too few rows for this ε; {possible}",
+        f"m is missing (–): too few rows for this ε, or values at both bounds; {possible}",
     ]
-    assert " ".join(str(answer).split()).endswith("leaves open every value")
-    assert "the interval of a is as wide" in answer._repr_html_()
+    assert " ".join(str(answer).split()).endswith("all that is possible (0 to 100)")
+    assert "too few rows for this ε" in answer._repr_html_()
     assert dither.Answer.from_json(answer.to_json()).note == answer.note
     assert data.quote(sql, epsilon=10**6).release().note == ""

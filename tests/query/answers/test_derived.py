@@ -124,7 +124,8 @@ def test_a_quotient_by_zero_is_missing(data, three):
     assert whole["x_high"][2] is None  # what it is divided by may be zero
     assert "no end (None) of x" not in whole.says  # a missing number needs no end
     nothing = three.quote("SELECT ward, AVG(cost) - 1 AS x FROM visits GROUP BY ward", epsilon=10**10).release()
-    assert -1 <= nothing["x_low"][2] <= nothing["x"][2] <= nothing["x_high"][2] <= 399  # of nothing, some number
+    assert (nothing["x"][2], nothing["x_low"][2], nothing["x_high"][2]) == (None, -1, 399)  # of nobody nothing is known
+    assert nothing.uninformative == {"x": [2]}
 
 
 @pytest.mark.parametrize("sql", QUALIFIED)

@@ -19,7 +19,9 @@ COLUMNS = {
 
 
 def cells(columns, tag):
-    table = ElementTree.fromstring(f"<div>{html_table(columns, ['ward'], ['n'], 'note', {})}</div>".replace("<br>", "<br/>"))
+    table = ElementTree.fromstring(
+        f"<div>{html_table(columns, ['ward'], ['n'], 'note', {}, {})}</div>".replace("<br>", "<br/>")
+    )
     return table.findall(f".//{tag}")
 
 
@@ -34,7 +36,7 @@ def test_texts_are_on_the_left_and_numbers_on_the_right(tag):
 def test_over_the_bars_stand_the_ends_of_their_scale():
     *_, over = cells(COLUMNS, "th")
     assert "".join(over.itertext()) == "n1,180 … 4,000"
-    drawn = html_table(COLUMNS, ["ward"], ["n"], "", {})
+    drawn = html_table(COLUMNS, ["ward"], ["n"], "", {}, {})
     lines = [[float(end) for end in ends] for ends in re.findall(r'<line x1="([\d.]+)" x2="([\d.]+)"', drawn)]
     assert min(first for first, _ in lines) == 10  # where the scale begins and ends
     assert max(last for _, last in lines) == 130
@@ -42,7 +44,7 @@ def test_over_the_bars_stand_the_ends_of_their_scale():
 
 def test_the_scale_is_that_of_the_rows_that_are_shown():
     many = {"n": [1] * 50 + [10**6], "n_low": [0] * 50 + [10**6], "n_high": [2] * 50 + [10**6]}
-    assert ">0 … 2</small>" in html_table(many, [], ["n"], "", {})
+    assert ">0 … 2</small>" in html_table(many, [], ["n"], "", {}, {})
 
 
 @pytest.mark.parametrize(

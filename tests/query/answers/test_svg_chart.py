@@ -252,10 +252,11 @@ def test_confidence_is_never_rounded_up():
 
 def test_an_answer_draws_itself(tmp_path):
     data = clinic(tmp_path, keys={"ward": ["<script>alert(1)</script>", "A"]})
-    answer = data.quote('SELECT ward, COUNT(*) AS n, AVG(cost) AS "<i>" FROM visits GROUP BY ward', epsilon=5).release()
+    sql = 'SELECT ward, COUNT(*) AS n, AVG(cost) AS "<i>" FROM visits GROUP BY ward'
+    answer = data.quote(sql, epsilon=5).release()
     tree = read(answer.svg())
     assert tree.find("title").text == "n, <i> by ward, with 95% intervals"
-    assert len(marks(tree)) == 4
+    assert len(marks(tree)) == 4 - len(answer.uninformative.get("<i>", []))  # an average of few people, or of nobody
     assert len(marks(read(answer.svg("n", alone=False)))) == 2
     for name in ("ward", "n_low", "m"):
         with pytest.raises(DataError, match="no aggregate with error bars"):
@@ -272,3 +273,58 @@ def test_an_answer_draws_itself(tmp_path):
     assert "<svg" not in free.to_html()
     both = data.quote(["SELECT COUNT(*) AS n FROM visits", "SELECT SUM(age) AS age FROM visits"], epsilon=1).release()
     assert all(one.svg(alone=False) in both.to_html() for one in both)
+
+
+def two_keys(months, *, kind="date"):
+    """Wards by month, in the order of either key; one more ward than there are panels."""
+    keys = [(ward, month) for ward in "ABCDEFG" for month in months]
+    numbers = [(10 * at, 10 * at - 5, 10 * at + 5) for at in range(len(keys))]
+    columns = {"ward": ("text", [ward for ward, _ in keys]), "month": (kind, [month for _, month in keys])}
+    return columns, numbers
+
+
+@pytest.mark.parametrize("kind", ["date", "whole"])
+def test_a_second_key_gives_a_line_for_each_of_its_values_on_one_scale(kind):
+    months = [2021, 2022, 2023] if kind == "whole" else [datetime.date(2024, month, 1) for month in (1, 2, 3)]
+    keys, numbers = two_keys(months, kind=kind)
+    tree = drawn(table(keys, {"n": ("whole", numbers)}))
+    assert len(list(tree.iter("polyline"))) == 6
+    assert [text for text in texts(tree) if text in "ABCDEFG"] == list("ABCDEF")
+    assert "3 more groups are in the table" in texts(tree)
+    assert texts(tree).count("150") == 6  # one scale: each panel has its end
+    turned = {name: (kind, values) for name, (kind, values) in reversed(keys.items())}
+    assert len(list(drawn(table(turned, {"n": ("whole", numbers)})).iter("polyline"))) == 6
+    several = drawn(table(keys, {"n": ("whole", numbers), "m": ("whole", numbers)}))
+    assert "not drawn: m" in texts(several)
+    few = table(
+        {name: (kind, values[:6]) for name, (kind, values) in keys.items()}, dict.fromkeys("nm", ("whole", numbers[:6]))
+    )
+    assert [text for text in texts(drawn(few)) if ": " in text] == ["n: A", "n: B", "m: A", "m: B"]
+
+
+def test_time_is_the_axis_beside_a_key_of_numbers():
+    days = [datetime.date(year, 1, day) for year in (2023, 2024) for day in (1, 2, 3)]
+    keys = {"year": ("whole", [day.year for day in days]), "day": ("date", days)}
+    tree = drawn(table(keys, {"n": ("whole", [(at, at - 1, at + 1) for at in range(6)])}))
+    assert [text for text in texts(tree) if text.startswith("202")] == [
+        "2023",
+        *map(str, days[:3]),
+        "2024",
+        *map(str, days[3:]),
+    ]
+
+
+def test_two_keys_that_are_no_series_are_dots():
+    keys, numbers = two_keys([datetime.date(2024, month, 1) for month in (1, 3, 2)])
+    assert not list(drawn(table(keys, {"n": ("whole", numbers)})).iter("polyline"))
+    both = dict.fromkeys(("from", "to"), ("date", keys["month"][1]))  # which of them is time is not known
+    assert not list(drawn(table(both, {"n": ("whole", numbers)})).iter("polyline"))
+
+
+def test_a_number_that_says_nothing_leaves_a_gap_and_sets_no_scale():
+    rows = [(1, 0, 2), (2, 1, 3), (None, -120, 600), (3, 2, 4), (4, 3, 5)]
+    tree = drawn(table({"day": dates(1, 2, 3, 4, 5)}, {"n": ("whole", rows)}, uninformative={"n": [2]}))
+    assert len(list(tree.iter("polyline"))) == 2
+    assert len(marks(tree)) == 4
+    assert "×: too few rows for this ε" in texts(tree)
+    assert not {"600", "-100", "500"} & set(texts(tree))

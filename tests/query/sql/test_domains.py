@@ -63,7 +63,7 @@ def group(by, where="", of="t"):
 def test_keys_of_a_question(by, where, keys):
     found = group(by, where)
     assert found.keys == keys
-    assert (found.asked, found.names) == (None, ())
+    assert (found.asked, found.open_keys) == (None, ())
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_inner_questions_keep_what_is_known():
     own = group("a", of="(SELECT p, i AS a, COUNT(*) AS m FROM t WHERE i IN (1, 2) GROUP BY p, i) u")
     assert own.keys == (1, 2)
     many = group("m", of="(SELECT p, COUNT(*) AS m FROM t GROUP BY p) u")
-    assert (many.keys, dict(many.names)) == ((0, 1, 2, 3, 4), {0: "<= 0", 4: ">= 4"})
+    assert (many.keys, many.open_keys) == ((0, 1, 2, 3, 4), ((0, "below"), (4, "above")))
     assert isinstance(many.by, Clamp)
     days = group("m", of="(SELECT DATE_TRUNC('month', d) AS m FROM t) u")
-    assert (days.keys, days.names) == ((DAY(2024, 1, 1),), ((DAY(2024, 1, 1), "2024-01-01, or beyond the bounds"),))
+    assert (days.keys, days.open_keys) == ((DAY(2024, 1, 1),), ((DAY(2024, 1, 1), "beyond"),))
     assert group("m", of="(SELECT k + 1 AS m FROM t) u").keys == tuple(range(1, 11))
 
 

@@ -85,12 +85,12 @@ SOFT = "SELECT age, COUNT(*) AS n FROM visits GROUP BY age HAVING"
 @pytest.mark.parametrize(
     ("condition", "ages"),
     [
-        ("age >= 5", [">= 5"]),
-        ("age > 3", ["4", ">= 5"]),
-        ("age < 2", ["<= 0", "1"]),
-        ("age <= 0 OR age = 3", ["<= 0", "3"]),
-        ("age BETWEEN 1 AND 4", ["1", "2", "3", "4"]),
-        ("NOT age IN (1, 2)", ["<= 0", "3", "4", ">= 5"]),
+        ("age >= 5", [5]),
+        ("age > 3", [4, 5]),
+        ("age < 2", [0, 1]),
+        ("age <= 0 OR age = 3", [0, 3]),
+        ("age BETWEEN 1 AND 4", [1, 2, 3, 4]),
+        ("NOT age IN (1, 2)", [0, 3, 4, 5]),
     ],
 )
 def test_having_on_keys_at_the_edge_of_bounds(tmp_path, condition, ages):

@@ -53,12 +53,17 @@ class Answer(Operators):
             ranks, 'of released numbers'.
         says: the same in words, with what it means.
         beyond: how many people have more than is counted of them, with an interval; None where it was not asked.
-        note: how much of one person counts; and which intervals are as wide as the bounds, a line for each.
+        note: how much of one person counts; and which numbers are missing since their intervals say nothing, a line for
+            each column.
         explained: the quote in words.
         frame_kind: the kind of table that was protected, such as 'pandas': `frame` gives the same.
         released: the whole numbers that were released.
         receipt: of the charge.
         constants: what scalar subqueries gave, by their texts: 'value', 'low' and 'high'.
+        uninformative: by column, the rows whose number is missing (None) because its interval is all that is possible, or
+            that of a number it is computed from: too few rows for the ε. The ends of the interval stay, and are true.
+        open_keys: by key column, the rows of groups that also hold rows beyond the bounds of the policy, by side: 'below',
+            'above' or 'beyond'. Beyond hard bounds there is nothing.
         unprotected: what the guarantee does not cover, since the owner took it from the data; '' where there is nothing.
 
     Raises:
@@ -98,6 +103,8 @@ class Answer(Operators):
     released: Released = field(repr=False)
     receipt: Receipt = field(repr=False)
     constants: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)  # what scalar subqueries gave
+    uninformative: dict[str, list[int]] = field(default_factory=dict, repr=False)  # rows without a number, by column
+    open_keys: dict[str, dict[str, list[int]]] = field(default_factory=dict, repr=False)  # rows, by key column and side
     unprotected: str = field(default="", repr=False)  # what the guarantee does not cover
 
     @property
@@ -144,7 +151,7 @@ class Answer(Operators):
         """The answer as a pandas DataFrame."""
         with needs("pandas"):
             import pandas  # noqa: F401 - pyarrow imports it too, and says less where it is missing
-        return self.to_arrow().to_pandas()
+        return self.to_arrow().to_pandas(date_as_object=False)
 
     def to_polars(self) -> polars.DataFrame:
         """The answer as a polars DataFrame."""
@@ -228,7 +235,7 @@ class Answer(Operators):
     def __str__(self) -> str:
         parts = [
             wrapped(self.says),
-            table_text(self.columns, self.keys, self.heads, self._with_intervals),
+            table_text(self.columns, self.keys, self.heads, self._with_intervals, self.uninformative),
             wrapped(self.caption),
         ]
         return "\n".join(part for part in parts if part)
@@ -244,7 +251,7 @@ class Answer(Operators):
         return self._html(f"{self.says}\n{self.caption}\nreceipt {self.receipt.name}")
 
     def _html(self, note: str) -> str:
-        return html_table(self.columns, self.keys, self._with_intervals, note, self.heads)
+        return html_table(self.columns, self.keys, self._with_intervals, note, self.heads, self.uninformative)
 
     def to_html(self) -> str:
         """A page that stands by itself: the table with its error bars, a chart of it, and what the numbers mean."""
@@ -272,6 +279,8 @@ class Answer(Operators):
             "receipt": self.receipt.to_json(),
         }
         first: dict[str, Any] = {"constants": self.constants} if self.constants else {}
+        first |= {"uninformative": self.uninformative} if self.uninformative else {}
+        first |= {"open_keys": self.open_keys} if self.open_keys else {}
         first |= {"unprotected": self.unprotected} if self.unprotected else {}
         return {"answer": VERSION, **told, **words, **stored, **first}
 

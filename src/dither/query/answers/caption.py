@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from fractions import Fraction
 
 from dither.query.answers.record import Column
 from dither.query.plan.text import number
@@ -46,31 +45,35 @@ def column_heads(statements: Mapping[str, str], columns: Collection[str]) -> dic
     return {name: heads[name] for name in columns if heads.get(name)}
 
 
-def wide_words(
-    bounds: Mapping[str, tuple[Fraction, Fraction]], columns: Mapping[str, Column], quantiles: Collection[str] = ()
+TOO_FEW = "too few rows for this ε"
+
+
+def uninformative_words(
+    uninformative: Mapping[str, Sequence[int]],
+    columns: Mapping[str, Column],
+    quantiles: Collection[str],
+    computed: Collection[str],
 ) -> list[str]:
-    """Which intervals are all that the bounds allow, a line for each column: its numbers could be read as results.
+    """Which numbers are missing because their intervals say nothing, a line for each column.
 
     Args:
-        bounds: of the values of a column, as the policy declares them.
-        columns: the table that was released.
-        quantiles: the columns that are quantiles. Where half of the values are 0 and half are 1, no noise is needed for an
-            interval of 0 to 1, and more ε does not help.
+        uninformative: the rows, by column.
+        columns: the table of the answer.
+        quantiles: the columns that are quantiles. Where half of the values are at either bound, no noise is needed for an
+            interval from one to the other, and more ε does not help.
+        computed: the columns that are computed from others, which may be what is missing.
     """
     lines = []
-    for name, (lower, upper) in bounds.items():
-        if not {f"{name}_low", f"{name}_high"} <= set(columns):
+    for name, rows in uninformative.items():
+        why = f"{TOO_FEW}, or values at both bounds" if name in quantiles else TOO_FEW
+        several = len(next(iter(columns.values())))
+        where = f" in {len(rows):,} of {several:,} rows" if len(rows) < several else ""
+        if name in computed:
+            part = "its interval, or that of a number in it, is all that is possible"
+            lines.append(f"{number(name)} is missing (–){where}: {why}; {part}")
             continue
-        ends = list(zip(columns[f"{name}_low"], columns[f"{name}_high"], strict=True))
-        wide = sum(_holds_all(low, high, float(lower), float(upper)) for low, high in ends)
-        where, nothing = f" in {wide:,} of {len(ends):,} rows", "these rows say nothing about it"
-        if wide == len(ends):
-            where, nothing = "", "this answer says nothing about it"
-        told = f"the interval of {number(name)} is as wide as its bounds ({number(float(lower))} to {number(float(upper))})"
-        said = "it leaves open every value" if name in quantiles else f"{nothing}; more ε or larger groups would"
-        lines += [f"{told}{where}: {said}"] if wide else []
+        found = {(columns[f"{name}_low"][row], columns[f"{name}_high"][row]) for row in rows}
+        told = [" to ".join("no end" if end is None else number(end) for end in ends) for ends in found]
+        possible = f" ({told[0]})" if len(told) == 1 else ""
+        lines.append(f"{number(name)} is missing (–){where}: {why}; its interval is all that is possible{possible}")
     return lines
-
-
-def _holds_all(low: float | None, high: float | None, lower: float, upper: float) -> bool:
-    return (low is None or low <= lower) and (high is None or high >= upper)

@@ -25,12 +25,20 @@ from typing import Any, Protocol, TypedDict
 from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.difference_chart import Pair, difference_chart
-from dither.query.answers.interval_table import SELECTED, IntervalTable, key_rows, percent, shown_keys, with_intervals
+from dither.query.answers.interval_table import (
+    SELECTED,
+    IntervalTable,
+    drawn_columns,
+    key_rows,
+    percent,
+    shown_keys,
+    with_intervals,
+)
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.answers.released import Released
 from dither.query.answers.svg_chart import ENDS
 from dither.query.answers.table import MOST_ROWS, aligned
-from dither.query.plan.text import number
+from dither.query.plan.text import key_text, number
 from dither.svg.ticks import real
 from dither.terminal import fitted_table, wrapped
 
@@ -136,7 +144,7 @@ class Difference:
         }
         cells = [
             [
-                *map(number, row["key"].values()),
+                *map(key_text, row["key"].values()),
                 *([number(row["column"])] if several else []),
                 *_cells(row, decimals[row["column"]]),
             ]
@@ -157,11 +165,12 @@ def difference(first: Compared, second: Compared) -> Difference:
     same = _same_release(first, second, names)
     both = [key for key in ours if key in theirs]
     rows, pairs = [], []
+    drawn = [drawn_columns(one.columns, one.uninformative) for one in (first, second)]
     for key in both:
         for name in names:
             a, b = (
-                [_number(one.columns[name + end][row]) for end in ENDS]
-                for one, row in ((first, ours[key]), (second, theirs[key]))
+                [_number(columns[name + end][row]) for end in ENDS]
+                for columns, row in zip(drawn, (ours[key], theirs[key]), strict=True)
             )
             found = _ends(a, b, same=same)
             own = dict(zip(keys, key, strict=True))
@@ -207,7 +216,7 @@ def _places(one: Compared, keys: Sequence[str], which: str) -> dict[tuple[Any, .
     several = [tuple(key[at] for at in order) for key in key_rows(one)]
     twice = [key for key, often in Counter(several).items() if often > 1]
     if twice:
-        came = ", ".join(map(number, twice[0])) or f"{len(several)} rows without a key"
+        came = ", ".join(map(key_text, twice[0])) or f"{len(several)} rows without a key"
         raise DataError(
             f"{which} answer", came, "two rows have this key, and which belongs to which is not known", "GROUP BY"
         )

@@ -12,23 +12,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from dither.errors import QuestionError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.answer import Answer
-from dither.query.answers.caption import statement_line, wide_words
+from dither.query.answers.caption import statement_line, uninformative_words
 from dither.query.answers.derived.interval_arithmetic import Ends
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by
-from dither.query.answers.derived.values import DerivedValues, in_order, plain
+from dither.query.answers.derived.values import DerivedValues, in_order
 from dither.query.answers.derived.words import constant_words, open_words, selected_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
-from dither.query.answers.grouping_words import total_words
+from dither.query.answers.grouping_words import open_key_rows, open_key_words, total_words
 from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
-from dither.query.plan.aggregates import Mean, Quantile
-from dither.query.plan.question import Question
+from dither.query.counters.value_ranges import ReleasedColumns, shown_columns
+from dither.query.plan.aggregates import Quantile
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.offer import Offer
@@ -50,7 +50,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     """The answer to a question, of what was stored of it."""
     whole, before = offer, offer if offer.constants is None else offer.constants.at(released.values)
     found, offer = before.found, resolved(offer, released)
-    columns = table_of(offer, released)
+    columns, uninformative = table_of(offer, released)
     constants = read_constants(whole, released)
     said = {name: one for name, one in said_by(offer).items() if name in offer.question.shown}
     says = [statement_line(*each) for each in statements(offer, said)]
@@ -58,6 +58,9 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None
     question = offer.question
+    open_rows = open_key_rows(question.groups, columns)
+    quantiles = [one.name for one in question.aggregates if isinstance(one, Quantile)]
+    missing = uninformative_words(uninformative, columns, quantiles, [column.name for column in question.derived])
     return Answer(
         sql=offer.sql,
         columns=columns,
@@ -82,26 +85,16 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             ]
         ),
         beyond=None if beyond is None else beyond._asdict(),
-        note="\n".join(line for line in (bound_note(offer), *_wide(question, columns)) if line),
+        note="\n".join(line for line in (bound_note(offer), *missing, *open_key_words(question.groups, open_rows)) if line),
         explained=explain_offer(whole),
         frame_kind=offer.frame,
         released=released,
         receipt=receipt,
         constants=constants,
+        uninformative=uninformative,
+        open_keys=open_rows,
         unprotected=whole.unprotected,
     )
-
-
-def _wide(question: Question, columns: dict[str, Any]) -> list[str]:
-    quantiles = [one.name for one in question.aggregates if isinstance(one, Quantile)]
-    return wide_words(_bounds(question), columns, quantiles)
-
-
-def _bounds(question: Question) -> dict[str, tuple[Fraction, Fraction]]:
-    """The columns whose numbers lie within the bounds of the values that they are of, with these bounds."""
-    several = [(one.name, one.values.facts) for one in question.aggregates if isinstance(one, (Mean, Quantile))]
-    found = {name: (facts.lower, facts.upper) for name, facts in several}
-    return {name: (low, high) for name, (low, high) in found.items() if low is not None and high is not None}
 
 
 def resolved(offer: Offer, released: Released) -> Offer:
@@ -123,7 +116,7 @@ def scalar(offer: Offer, released: Released, level: Fraction | None = None) -> t
         several = (one.at(level) if at in used else one for at, one in enumerate(offer.statistics))
         made = tuple(one if again is None else again for one, again in zip(offer.statistics, several, strict=True))
         offer = replace(offer, confidence=level, statistics=made)
-    columns = table_of(offer, released)
+    columns, _ = table_of(offer, released)
     value, low, high = (columns[name + end][0] if name + end in columns else None for end in ENDS)
     return value, low, high
 
@@ -166,43 +159,74 @@ def _beyond(offer: Offer, released: Released) -> Beyond | None:
     return None
 
 
-def table_of(offer: Offer, released: Released) -> dict[str, Column]:
-    """The table, column by column."""
+class AnswerTable(NamedTuple):
+    """The table of an answer, column by column, and by column the rows without a number, since its interval says nothing."""
+
+    columns: dict[str, Column]
+    uninformative: dict[str, list[int]]
+
+
+def table_of(offer: Offer, released: Released) -> AnswerTable:
+    """The table as it is shown."""
     question = offer.question
     cells = offer.chosen(released.chosen).shown
     whole: dict[str, Column] = {group.name: [cell[place] for cell in cells] for place, group in enumerate(question.groups)}
     for mark in question.grouping:
         whole[mark.name] = [mark.of([place for place, key in enumerate(cell) if key is not None]) for cell in cells]
+    uncut: dict[str, Column] = {}
+    unknown: dict[str, frozenset[int]] = {}
     for (at, place), aggregate in zip(offer.readings, question.aggregates, strict=True):
-        statistic, found = offer.statistics[at], released.statistics[at]
+        statistic, found, name = offer.statistics[at], released.statistics[at], aggregate.name
         columns = statistic.read(found, place) if found != [] else ([], [], [])
-        for end, column in zip(ENDS if statistic.has_interval(place) else ENDS[:1], columns, strict=False):
-            whole[aggregate.name + end] = [None if cell in (inf, -inf) else cell for cell in column]  # without an end
-    kept = _derived(offer, released, whole, cells)
-    shown = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
-    keys = [group.name for group in question.groups if group.name not in shown]
+        uncut[name] = columns[0]
+        if not statistic.has_interval(place):
+            whole[name] = columns[0]
+            continue
+        shown, unknown[name] = shown_columns(
+            columns, statistic.value_range(place), whole=statistic.type(place) is Type.INTEGER
+        )
+        for end, column in zip(ENDS, shown, strict=True):
+            whole[name + end] = [None if cell in (inf, -inf) else cell for cell in column]  # without an end
+        whole[name] = [None if row in unknown[name] else cell for row, cell in enumerate(whole[name])]
+    kept, of_derived = _derived(offer, released, ReleasedColumns(whole, uncut, unknown), whole, cells)
+    names = [name for base in question.shown for end in ENDS if (name := base + end) in whole]
+    keys = [group.name for group in question.groups if group.name not in names]
     named = {group.name: group.named([cell[place] for cell in cells]) for place, group in enumerate(question.groups)}
-    return {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *shown]}
+    table = {name: [named.get(name, whole[name])[row] for row in kept] for name in [*keys, *names]}
+    missing = {name: [at for at, row in enumerate(kept) if row in rows] for name, rows in (unknown | of_derived).items()}
+    return AnswerTable(table, {name: rows for name, rows in missing.items() if rows and name in table})
 
 
-def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: Sequence[Sequence[Any]]) -> list[int]:
+def _derived(
+    offer: Offer, released: Released, columns: ReleasedColumns, whole: dict[str, Column], cells: Sequence[Sequence[Any]]
+) -> tuple[list[int], dict[str, frozenset[int]]]:
     """Which rows are shown, in which order: HAVING, windows, ORDER BY and LIMIT, on released values.
 
-    Columns that are computed are added.
+    Columns that are computed are added to `whole`; returned with the rows in which nothing is known of them. What is
+    unknown meets no condition of HAVING and QUALIFY, and ORDER BY sorts it last in either direction.
     """
     question, rows = offer.question, list(range(len(cells)))
-    tested = {name for keep in question.having for name in keep.names}
+    ends = _scalar_ends(offer, released)
+    tested, values = {name for keep in question.having for name in keep.names}, DerivedValues(cells, columns, rows)
+    intervals = DerivedIntervals(offer, released, values, ends)
     for column in question.derived:
         if column.name in tested:
-            found = DerivedValues(cells, whole, rows).of(column.of)
-            whole[column.name] = [plain(found[row], whole=is_whole(column.of, offer)) for row in rows]
+            found, *_ = read_derived(column, offer, values, rows, intervals).shown(whole=is_whole(column.of, offer))
+            whole[column.name] = [found[row] for row in rows]
     for keep in question.having:
         rows = [row for row in rows if keep.holds({name: whole[name][row] for name in keep.names})]
     for group in question.groups:  # SQL sorts by the names of totals, too
         if group.total is not None:
             whole[group.name] = [group.total if key is None else key for key in whole[group.name]]
-    values = DerivedValues(cells, whole, rows)
-    by = {column.name: values.of(column.of) for column in question.derived}
+    if question.having:
+        values = DerivedValues(cells, columns, rows)
+        intervals = DerivedIntervals(offer, released, values, ends)
+    sorts = {name for keep in question.qualify for name in keep.names} | {order.name for order in question.order}
+    by = {
+        column.name: read_derived(column, offer, values, rows, intervals).values
+        for column in question.derived
+        if column.name in sorts
+    }
     for keep in question.qualify:
         rows = [row for row in rows if keep.holds({name: by.get(name, whole.get(name, []))[row] for name in keep.names})]
     for order in reversed(question.order):
@@ -211,12 +235,13 @@ def _derived(offer: Offer, released: Released, whole: dict[str, Column], cells: 
         rows = in_order(rows, by.get(order.name, whole.get(order.name, [])), descending=order.descending)
     rows = rows[question.offset :]
     rows = rows if question.limit is None else rows[: question.limit]
-    intervals = DerivedIntervals(offer, released, values, _scalar_ends(offer, released))
+    unknown: dict[str, frozenset[int]] = {}
     for column in question.derived:
-        parts = read_derived(column, offer, values, rows, intervals)
-        for end, part in zip(ENDS, parts, strict=False):
+        read = read_derived(column, offer, values, rows, intervals)
+        unknown[column.name] = read.uninformative
+        for end, part in zip(ENDS, read.shown(whole=is_whole(column.of, offer)), strict=False):
             whole[column.name + end] = [part.get(row) for row in range(len(cells))]
-    return rows
+    return rows, unknown
 
 
 def _kinds(offer: Offer) -> dict[str, Kind]:
@@ -224,7 +249,7 @@ def _kinds(offer: Offer) -> dict[str, Kind]:
     question = offer.question
     kinds: dict[str, Kind] = {
         group.name: "text"
-        if group.names or group.total is not None
+        if group.total is not None
         else "whole"
         if (kind := group.by.facts.type).is_number
         else KINDS[kind]

@@ -63,7 +63,7 @@ class FreeAnswer(Answer):
         facts: dict[str, Any] = {"sql": sql, "columns": columns, "kinds": kinds, "keys": keys, "guarantee": guarantee}
         facts |= {"says": says, "explained": explained, "frame_kind": frame_kind, "unprotected": unprotected}
         facts |= {"aggregates": (), "confidence": Fraction(1), "price": FREE, "statements": {}, "beyond": None, "note": ""}
-        for name, value in (facts | {"released": Released([])}).items():
+        for name, value in (facts | {"released": Released([]), "uninformative": {}, "open_keys": {}}).items():
             object.__setattr__(self, name, value)
 
     @property

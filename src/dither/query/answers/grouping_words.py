@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
+from dither.query.answers.record import Column
 from dither.query.plan.describe import set_words
 from dither.query.plan.expressions import ColumnValue
-from dither.query.plan.question import Question
+from dither.query.plan.question import Group, Question
 from dither.query.pricing.offer import Offer
 from dither.query.workload.grouping_release import GroupingRelease
 
@@ -50,12 +52,34 @@ def edge_words(question: Question) -> list[str]:
         if group.keys is None or (isinstance(group.by, ColumnValue) and group.by.column.keys is not None):
             continue
         if group.asked is not None:
-            names = [repr(name) for _, name in group.names]
-            told = ", ".join(names[:MOST_NAMES]) + (
-                f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-            )
-            where = f"is in the group at the edge: {told}" if names else "is impossible, by the word of the owner"
+            names = [key.text for key in group.open_keys]
+            where = f"is in the group at the edge: {_listed(names)}" if names else "is impossible, by the word of the owner"
             lines.append(f"Clamped    {group.name}: a row beyond the bounds {where}")
         if group.by.facts.nullable:
             lines.append(f"Missing    {group.name}: a row that has none is in no group")
     return lines
+
+
+def open_key_rows(groups: Sequence[Group], columns: Mapping[str, Column]) -> dict[str, dict[str, list[int]]]:
+    """The rows of a table whose groups also hold rows beyond the bounds, by key column and side."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for group in groups:
+        sides = dict(group.open_keys)
+        for row, cell in enumerate(columns.get(group.name, []) if sides else []):
+            if cell in sides:
+                found.setdefault(group.name, {}).setdefault(sides[cell], []).append(row)
+    return found
+
+
+def open_key_words(groups: Sequence[Group], rows: Mapping[str, Collection[str]]) -> list[str]:
+    """Which groups of a table also hold rows beyond the bounds, a line for each key column that has such groups."""
+    lines = []
+    for group in groups:
+        names = [key.text for key in group.open_keys if key.side in rows.get(group.name, ())]
+        lines += [f"open groups of {group.name}: {_listed(names)} (rows beyond the bounds count there)"] if names else []
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES])}{more}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Any, Protocol
@@ -27,6 +27,8 @@ class IntervalTable(Protocol):
     def confidence(self) -> Fraction: ...
     @property
     def statements(self) -> Mapping[str, str]: ...
+    @property
+    def uninformative(self) -> Mapping[str, Sequence[int]]: ...
 
 
 def with_intervals(table: IntervalTable) -> list[str]:
@@ -37,6 +39,18 @@ def with_intervals(table: IntervalTable) -> list[str]:
 def shown_keys(table: IntervalTable) -> list[str]:
     """The keys that are shown."""
     return [key for key in table.keys if key in table.columns]
+
+
+def drawn_columns(
+    columns: Mapping[str, Sequence[Any]], uninformative: Mapping[str, Sequence[int]]
+) -> dict[str, Sequence[Any]]:
+    """The columns as they are drawn: an interval that says nothing has no ends, which would set the scale of all others."""
+    found = dict(columns)
+    for name, rows in uninformative.items():
+        for end in ("", "_low", "_high"):
+            if name + end in found:
+                found[name + end] = [None if row in rows else cell for row, cell in enumerate(found[name + end])]
+    return found
 
 
 def is_whole(table: IntervalTable, name: str) -> bool:

@@ -48,11 +48,27 @@ def check_record(found: Mapping[str, Any]) -> None:
     whole = all(type(found[name]) is str for name in TEXTS if name in found)
     whole &= all(_is_texts(found[name]) for name in LISTS if name in found)
     said, constants, beyond = found.get("statements", {}), found.get("constants", {}), found.get("beyond")
+    sides = found.get("open_keys", {})
+    whole &= _are_rows(found.get("uninformative", {}), found) and isinstance(sides, dict)
+    whole &= all(
+        isinstance(one, dict) and _are_rows({name: rows}, found) for name, one in sides.items() for rows in one.values()
+    )
     whole &= isinstance(said, dict) and _is_texts([*said.values()])
     whole &= isinstance(constants, dict) and all(isinstance(one, dict) for one in constants.values())
     whole &= beyond is None or (isinstance(beyond, dict) and all(type(one) in (int, type(None)) for one in beyond.values()))
     if not whole:
         raise ValueError("a part of another kind")
+
+
+def _are_rows(uninformative: Any, found: Mapping[str, Any]) -> bool:
+    """Whether they are places of rows, by names of columns."""
+    if not isinstance(uninformative, dict) or not all(isinstance(rows, list) for rows in uninformative.values()):
+        return False
+    columns = found["columns"] if uninformative else {}
+    return all(
+        name in columns and all(type(row) is int and 0 <= row < len(columns[name]) for row in rows)
+        for name, rows in uninformative.items()
+    )
 
 
 def _is_texts(several: Any) -> bool:

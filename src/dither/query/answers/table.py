@@ -6,23 +6,29 @@ import html as escape
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from dither.query.answers.interval_table import drawn_columns
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
-from dither.query.plan.text import number
+from dither.query.plan.text import key_text, number
 from dither.svg.element import element
 from dither.svg.theme import STYLE as COLOURS
 from dither.svg.ticks import real
 from dither.terminal import fitted_table, wrapped
 
 MOST_ROWS = 50
+UNKNOWN = "–"
 PAGE = 100  # columns of text on a page
 BAR, EDGE = 120.0, 10.0  # how wide an interval is drawn, and the room beside it, so that no dot is cut
 
 
 def table_text(
-    columns: Mapping[str, Sequence[Any]], keys: Collection[str], heads: Mapping[str, str], aggregates: Collection[str]
+    columns: Mapping[str, Sequence[Any]],
+    keys: Collection[str],
+    heads: Mapping[str, str],
+    aggregates: Collection[str],
+    uninformative: Mapping[str, Sequence[int]],
 ) -> str:
     """A plain table, no wider than the terminal; keys on the left, numbers on the right; below each name, what it says."""
-    texts = cell_texts(columns, aggregates)
+    texts = cell_texts(columns, keys, aggregates, uninformative)
     below = [[heads.get(name, "")] if heads else [] for name in columns]
     shown = [[number(name), *head, *texts[name]] for name, head in zip(columns, below, strict=True)]
     names = list(columns)
@@ -34,9 +40,16 @@ def table_text(
     return "\n".join([*lines, *_more(columns)])
 
 
-def cell_texts(columns: Mapping[str, Sequence[Any]], aggregates: Collection[str]) -> dict[str, list[str]]:
-    """The cells of the first rows as texts: numbers with as many decimals as their intervals are worth, ends outwards."""
-    texts = {name: [number(cell) for cell in column[:MOST_ROWS]] for name, column in columns.items()}
+def cell_texts(
+    columns: Mapping[str, Sequence[Any]],
+    keys: Collection[str],
+    aggregates: Collection[str],
+    uninformative: Mapping[str, Sequence[int]],
+) -> dict[str, list[str]]:
+    """The cells of the first rows as texts: numbers with as many decimals as their intervals are worth, ends outwards; a
+    dash for a number whose interval says nothing, and for its ends. Keys are labels: the year 2025 has no comma."""
+    words = {name: key_text if name in keys else number for name in columns}
+    texts = {name: [words[name](cell) for cell in column[:MOST_ROWS]] for name, column in columns.items()}
     for name in aggregates:
         if {name, f"{name}_low", f"{name}_high"} <= columns.keys():
             lows, highs = (columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high"))
@@ -44,6 +57,9 @@ def cell_texts(columns: Mapping[str, Sequence[Any]], aggregates: Collection[str]
             for end, text in (("", number_text), ("_low", low_text), ("_high", high_text)):
                 cells = columns[f"{name}{end}"][:MOST_ROWS]
                 texts[f"{name}{end}"] = [number(cell) if cell is None else str(text(cell, decimals)) for cell in cells]
+    for name, rows in uninformative.items():
+        for each in (texts[name + end] for end in ("", "_low", "_high") if name + end in texts):
+            each[:] = [UNKNOWN if row in rows else cell for row, cell in enumerate(each)]
     return texts
 
 
@@ -58,10 +74,12 @@ def html_table(
     aggregates: Sequence[str],
     note: str,
     says: Mapping[str, str],
+    uninformative: Mapping[str, Sequence[int]],
 ) -> str:
     """A table with a bar for each interval, and over the bars the ends of their scale. Texts are on the left, numbers on the
     right. It takes its colours from the page, light or dark."""
-    ends, texts = {name: _range(columns, name) for name in aggregates}, cell_texts(columns, aggregates)
+    texts, columns = cell_texts(columns, keys, aggregates, uninformative), drawn_columns(columns, uninformative)
+    ends = {name: _range(columns, name) for name in aggregates}
     side = {name: aligned(left=name in keys or _is_text(column)) for name, column in columns.items()}
     heads = "".join(f"<th{side[name]}>{escape.escape(number(name))}{_small(says.get(name, ''))}</th>" for name in columns)
     scales = {name: scale_words(*(columns[name + end][:MOST_ROWS] for end in ("_low", "", "_high"))) for name in aggregates}

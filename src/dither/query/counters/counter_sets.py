@@ -192,7 +192,7 @@ def _build(
             step = counter.step
             found[one] = (
                 len(sets),
-                SumEstimator((step,), step, step * counter.reach, of_values=isinstance(one, Sum), signed=counter.low < 0),
+                SumEstimator((step,), step, step * counter.low, step * counter.high, of_values=isinstance(one, Sum)),
             )
             sets.append(CounterSet((counter,)))
     estimators: list[list[Estimator]] = [[] for _ in sets]

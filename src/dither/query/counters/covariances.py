@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.query.counters.estimators import Reader
+from dither.query.counters.estimators import Range, Reader
 from dither.query.counters.fieller_regions import Totals
 from dither.query.counters.pair_estimators import PART, Box, PairEstimator, rest_of
 from dither.query.counters.pair_moments import ONE, N, Sample, other_square_vector, product_vector, square_vector, weighted
@@ -37,6 +38,12 @@ class CovarianceEstimator(PairEstimator):
         """Of the product."""
         return self.widths[0] * self.widths[1]
 
+    @property
+    def value_range(self) -> Range:
+        """By the largest deviations that two columns can have."""
+        most = Fraction(self.unit) * Fraction(1, 2 if self.of_sample else 4)
+        return -most, most
+
     def _estimate(self, of: Sample) -> float:
         return of.covariance * (max(of.count, 2.0) / (max(of.count, 2.0) - 1) if self.of_sample else 1.0)
 
@@ -60,6 +67,11 @@ class CorrelationEstimator(PairEstimator):
     def is_square(self) -> bool:
         assert isinstance(self.asked, Correlation)
         return self.asked.is_square
+
+    @property
+    def value_range(self) -> Range:
+        """Of any two columns."""
+        return Fraction(0 if self.is_square else -1), Fraction(1)
 
     def _estimate(self, of: Sample) -> float:
         spread = math.sqrt(of.variances[0] * of.variances[1])

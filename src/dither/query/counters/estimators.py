@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 from typing import TYPE_CHECKING, Any
 
 from dither.mechanisms.additive.gaussian import Gaussian
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Noise = Geometric | Gaussian
+Range = tuple[Fraction | float, Fraction | float]  # the ends; floats are infinite
+UNBOUNDED: Range = (-inf, inf)
 Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper ends: one of each a group of the question
 WIDE = 2**62  # what a row may add where sums are whole numbers of 64 bits
 MANY = 10**9  # rows of a group, where an error falls with their number and nobody said what it is
@@ -82,6 +84,11 @@ class Estimator(ABC):
         return False
 
     @property
+    def value_range(self) -> Range:
+        """The range of the number that it estimates, whatever the data."""
+        return UNBOUNDED
+
+    @property
     def is_whole(self) -> bool:
         """Whether it is a whole number of 64 bits."""
         return False
@@ -93,9 +100,14 @@ class SumEstimator(Estimator):
 
     weights: tuple[Fraction, ...]
     quantum: Fraction  # the answer is a multiple of this: 1 for counts
-    row: Fraction  # the most that one row adds to it
+    least: Fraction  # that one row adds to it
+    most: Fraction
     of_values: bool  # or a count, for which no value matters
-    signed: bool = False  # whether a row can also take away
+
+    @property
+    def row(self) -> Fraction:
+        """The most that one row moves it."""
+        return max(abs(self.least), abs(self.most))
 
     def squares(self, reach: int) -> float:
         """Of its weights."""
@@ -138,7 +150,12 @@ class SumEstimator(Estimator):
     @property
     def adds_up(self) -> bool:
         """Unless values may be negative."""
-        return not self.signed
+        return self.least >= 0
+
+    @property
+    def value_range(self) -> Range:
+        """A sum of what is not negative is not negative; of how many rows is private."""
+        return (Fraction(0) if self.least >= 0 else -inf, Fraction(0) if self.most <= 0 else inf)
 
     @property
     def is_whole(self) -> bool:
@@ -160,6 +177,11 @@ class MeanEstimator(Estimator):
     def squares(self, reach: int) -> float:
         """Where the weights of noise are largest: at either bound."""
         return 1.25 if self.of_squares else 1.0
+
+    @property
+    def value_range(self) -> Range:
+        """The bounds of the values."""
+        return self.lower, self.lower + self.width
 
     def read(self, counters: Sequence[Sequence[int]], by: Reader) -> Columns:
         """By Fieller's method."""

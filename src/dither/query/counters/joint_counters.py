@@ -114,17 +114,16 @@ def _sum(joint: JointCounters, asked: Sum, number: int) -> Estimator:
     weights = [(lower + joint.width * share) / joint.first.reach for share in joint.shares]
     on_lattice = (lower / step).denominator == 1
     quantum = step if on_lattice else Fraction(1, lower.denominator * step.denominator)
-    row = max(abs(lower), abs(upper))
-    return SumEstimator((*weights, Fraction(0))[:number], quantum, row, of_values=True, signed=lower < 0)
+    return SumEstimator((*weights, Fraction(0))[:number], quantum, lower, upper, of_values=True)
 
 
 def _rows(joint: JointCounters, asked: CountRows, number: int) -> Estimator:
-    return SumEstimator((Fraction(1, joint.first.reach),) * number, Fraction(1), Fraction(1), of_values=False)
+    return SumEstimator((Fraction(1, joint.first.reach),) * number, Fraction(1), Fraction(0), Fraction(1), of_values=False)
 
 
 def _values(joint: JointCounters, asked: CountValues, number: int) -> Estimator:
     weights = [Fraction(1, joint.first.reach)] * len(joint.shares)
-    return SumEstimator((*weights, Fraction(0))[:number], Fraction(1), Fraction(1), of_values=False)
+    return SumEstimator((*weights, Fraction(0))[:number], Fraction(1), Fraction(0), Fraction(1), of_values=False)
 
 
 ESTIMATORS: dict[type[Aggregate], Callable[[JointCounters, Any, int], Estimator]] = {

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from dither.density.moments.variance_intervals import deviation_interval
 from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
-from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
+from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Range, Reader
 from dither.query.counters.intervals import average_error, noise_of
 from dither.query.plan.text import number, rounded
 
@@ -55,6 +55,11 @@ class VarianceEstimator(Estimator):
     def squares(self, reach: int) -> float:
         """Where the weights of noise are largest: at either bound."""
         return 1.0
+
+    @property
+    def value_range(self) -> Range:
+        """From no spread to that of two halves at either bound; of a sample, of one value at each."""
+        return Fraction(0), Fraction(self._ends(0.0, math.inf)[1])
 
     def read(self, counters: Sequence[Sequence[int]], by: Reader) -> Columns:
         """Values, lower and upper ends: one of each for the counters of a group."""

@@ -32,7 +32,7 @@ from dither.noise.law import Law
 from dither.noise.truncation import Truncated
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
-from dither.query.counters.estimators import Columns
+from dither.query.counters.estimators import Columns, Range
 from dither.query.groups.noise_tails import log_normal_tail, log_truncated_tail
 from dither.query.plan.text import rounded
 from dither.query.statistics.statement import Statement, statement_of
@@ -76,6 +76,10 @@ class ShownKeyCounts(Statistic):
         """The counts, and what holds given that they are shown."""
         lows, highs = intervals(self.rule, [int(count) for count in released], float(1 - self.confidence))
         return list(released), lows, highs
+
+    def value_range(self, place: int) -> Range:
+        """Numbers of rows."""
+        return Fraction(0), math.inf
 
     def error(self, place: int, confidence: Fraction) -> float:
         """The half-width of the noise."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
@@ -21,6 +22,24 @@ OPERATORS: dict[Comparison, Callable[[Any, Any], Any]] = {
 }
 
 
+Side = Literal["below", "above", "beyond"]  # the last: on either side, or mixed with others by a function
+
+
+class OpenKey(NamedTuple):
+    """A key whose group also holds the rows beyond the bounds, on one side or on either."""
+
+    key: Key
+    side: Side
+
+    @property
+    def text(self) -> str:
+        """The group in words."""
+        if self.side == "beyond":
+            return f"{self.key} or beyond"
+        low, high = ("earlier", "later") if isinstance(self.key, datetime.date) else ("less", "more")
+        return f"{self.key} or {low if self.side == 'below' else high}"
+
+
 @dataclass(frozen=True)
 class Group:
     """A way to sort rows into groups: an expression, and all the values that the answer will list for it.
@@ -32,7 +51,7 @@ class Group:
     by: Expression
     keys: tuple[Key, ...] | None
     asked: Expression | None = None  # as it was asked for, where rows beyond the bounds are moved to the edge
-    names: tuple[tuple[Key, str], ...] = ()  # what keys are called that rows were moved to: they do not read as facts
+    open_keys: tuple[OpenKey, ...] = ()  # the keys to which rows beyond the bounds were moved
     total: str | None = None  # what stands for the key in rows that are over all keys; None: nothing, as in SQL
 
     @property
@@ -41,10 +60,8 @@ class Group:
         return self.by if self.asked is None else self.asked
 
     def named(self, keys: Sequence[Key | None]) -> list[Key | None]:
-        """Keys as the answer shows them; a text for each, where some have names."""
-        names = dict(self.names)
-        shown = [key if not names or key is None else names.get(key, str(key)) for key in keys]
-        return shown if self.total is None else [self.total if key is None else key for key in shown]
+        """Keys as the answer shows them."""
+        return [self.total if key is None else key for key in keys]
 
     @property
     def listed(self) -> tuple[Key, ...]:

@@ -21,6 +21,11 @@ def number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
 
 
+def key_text(value: Any) -> str:
+    """A key, as people read it: a label, whose digits stand together."""
+    return str(value) if type(value) is int else number(value)
+
+
 def rounded(value: float) -> str:
     """About how large a number is: four digits, and no power of ten where people write it in full."""
     digits = float(f"{value:.4g}")

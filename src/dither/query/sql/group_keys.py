@@ -44,6 +44,7 @@ from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart,
 from dither.query.plan.facts import a
 from dither.query.plan.functions import Clamp, Rounding, WidthBucket
 from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotient
+from dither.query.plan.question import OpenKey
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.domains import Domain, check_span, column_domain, column_span, number_domain
@@ -57,11 +58,11 @@ LARGEST = 2**53  # whole numbers below are doubles
 
 @dataclass(frozen=True)
 class PossibleKeys:
-    """What rows are sorted by, all keys, and what those are called that rows beyond the bounds were moved to."""
+    """What rows are sorted by, all keys, and those to which rows beyond the bounds were moved."""
 
     by: Expression
     keys: tuple[Key, ...] | None  # None for a column that has no domain: a private release chooses
-    names: tuple[tuple[Key, str], ...] = ()
+    open_keys: tuple[OpenKey, ...] = ()
 
 
 def possible_keys(by: Expression, node: exp.Expr, where: Expression | None, relation: Relation) -> PossibleKeys:
@@ -96,7 +97,7 @@ class _Finder:
             raise refuse(self.node, why, people, ungrouped(self.node, people))
         found = self._domain(by)
         if found is not None:
-            return PossibleKeys(found.by, found.keys, _names(found))
+            return PossibleKeys(found.by, found.keys, _open_keys(found))
         if isinstance(by, ColumnValue):
             self._check_unknown(by.column)
             return PossibleKeys(by, None)
@@ -216,8 +217,8 @@ class _Finder:
                 edges |= set(self._listed(exchanged(by, again), list(moved.values())))
         clamped = exchanged(by, {part: domain.by for part, domain in parts.items()})
         if len(parts) == 1 and is_monotone(by, next(iter(parts))) and len(keys) > 1:
-            return PossibleKeys(clamped, keys, _names(Domain(by, keys, keys[0] in edges, keys[-1] in edges)))
-        return PossibleKeys(clamped, keys, tuple((key, _beyond(key)) for key in keys if key in edges))
+            return PossibleKeys(clamped, keys, _open_keys(Domain(by, keys, keys[0] in edges, keys[-1] in edges)))
+        return PossibleKeys(clamped, keys, tuple(OpenKey(key, "beyond") for key in keys if key in edges))
 
     def _find_parts(self, node: object, parts: dict[Expression, Domain]) -> bool:
         """The largest parts of an expression that have domains, and no smaller ones with declared keys; whether all have."""
@@ -272,14 +273,10 @@ def _again(part: Expression, column: Column) -> Expression:
     return replace(part, of=ColumnValue(column)) if isinstance(part, Rounding) else ColumnValue(column)
 
 
-def _names(found: Domain) -> tuple[tuple[Key, str], ...]:
-    """The keys at the edges, as inequalities: a row that was moved there has a value beyond."""
+def _open_keys(found: Domain) -> tuple[OpenKey, ...]:
+    """The first and the last key, where rows beyond them were moved there."""
     first, last = found.keys[0], found.keys[-1]
     if first == last or (isinstance(found.by, Clamp) and isinstance(found.by.of, Remainder)):
-        return ((first, _beyond(first)),) if found.below or found.above else ()
-    low, high = ((first, f"<= {first}"),), ((last, f">= {last}"),)
+        return (OpenKey(first, "beyond"),) if found.below or found.above else ()
+    low, high = (OpenKey(first, "below"),), (OpenKey(last, "above"),)
     return (low if found.below else ()) + (high if found.above else ())
-
-
-def _beyond(key: Key) -> str:
-    return f"{key}, or beyond the bounds"

@@ -197,7 +197,7 @@ def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> tuple[list
         name, known = meant.name if isinstance(meant, exp.Column) else shown(meant), reader.keys(by, meant)
         for _ in range(0 if known.by == by else 3):
             reader.value(meant)  # an engine gets what is clamped four times, and so it is counted four times
-        groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.names))
+        groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.open_keys))
         return len(groups) - 1
 
     if grouping_sets.has_sets(clause):

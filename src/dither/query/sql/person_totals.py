@@ -193,7 +193,7 @@ def column_of(item: exp.Expr | None, by: Expression, reader: Reader, name: str =
         pass  # not known: a question around this one may group by it at a price
     else:
         kept = known.by == by or keeps_order(by)
-        clamped = known.by != by and kept and bool(known.names)  # beyond hard bounds there is nothing
+        clamped = known.by != by and kept and bool(known.open_keys)  # beyond hard bounds there is nothing
         keys = known.keys if kept else None  # otherwise rows beyond the bounds would be lost
     stated = Column(called, facts.type, facts.lower, facts.upper, bounded_step(by), keys, facts.nullable, clamped=clamped)
     return replace(stated, first=facts.first, last=facts.last)

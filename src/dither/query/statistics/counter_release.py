@@ -19,7 +19,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader, SumEstimator
+from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Range, Reader, SumEstimator
 from dither.query.plan.expression_parts import may_be_changed
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
@@ -233,6 +233,10 @@ class CounterRelease(Statistic):
     def spelled_levels(self) -> object:
         """What has noise beside the groups; nothing."""
         return None
+
+    def value_range(self, place: int) -> Range:
+        """By its estimator."""
+        return self.estimators[place].value_range
 
     def adds_up(self, place: int) -> bool:
         """By its estimator."""

@@ -18,9 +18,8 @@ the same ones, and F would be smaller. Where nobody can have more than m rows, b
 F is the truth; otherwise a low end of F is one of the truth, and nothing is known of a high end. Where each row is a
 person, m is 1.
 
-What is shown. A number cannot be below zero, nor above the number of declared keys where there are such
-(`statistics/distinct_keys.py`): the noisy number is moved there first, which brings it no further from the truth, and the
-half-width of the noise is laid about it. So an interval that ends at 0 is as wide as the noise above it.
+What is shown. A number is not below zero, nor above the number of declared keys where there are such
+(`statistics/distinct_keys.py`): what is beyond is cut as every answer is, by `counters/value_ranges.py`.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from typing import Any, ClassVar, Self
 
 from dither.mechanisms.additive.additive import half_width
@@ -36,7 +36,7 @@ from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet, Request
-from dither.query.counters.estimators import Columns, Noise
+from dither.query.counters.estimators import Columns, Noise, Range
 from dither.query.plan.counters import DistinctCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
@@ -126,17 +126,13 @@ class NumberOfDistinct(DistinctStatistic):
         return [true + noise for true, noise in zip(truth, drawn, strict=True)]
 
     def read(self, released: Any, place: int) -> Columns:
-        """The nearest number that there can be, and the half-width of the noise about it."""
+        """The number, and the half-width of the noise about it."""
         half = half_width(self.mechanism.law, self.confidence, 1)
-        values = [self._possible(number) for number in released]
-        return (
-            values,
-            [self._possible(value - half) for value in values],
-            [self._possible(value + half) for value in values],
-        )
+        return list(released), [number - half for number in released], [number + half for number in released]
 
-    def _possible(self, number: int) -> int:
-        return max(0, number if self.most is None else min(self.most, number))
+    def value_range(self, place: int) -> Range:
+        """None of them, or all."""
+        return Fraction(0), inf if self.most is None else Fraction(self.most)
 
     def error(self, place: int, confidence: Fraction) -> float:
         """The half-width of its noise."""

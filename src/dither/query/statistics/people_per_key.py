@@ -35,7 +35,7 @@ from dither.errors import QuestionError
 from dither.mechanisms.additive.additive import covers
 from dither.numeric.search import first_integer
 from dither.query.counters.counter_sets import CounterSet, Request
-from dither.query.counters.estimators import Columns
+from dither.query.counters.estimators import Columns, Range
 from dither.query.plan.expressions import ColumnValue
 from dither.query.plan.question import Question
 from dither.query.policy.column import Key
@@ -100,6 +100,10 @@ class PeoplePerKey(DistinctStatistic):
             columns[1].append(low)
             columns[2].append(high)
         return columns
+
+    def value_range(self, place: int) -> Range:
+        """None of the keys, or all."""
+        return Fraction(0), Fraction(len(self._keys))
 
     def error(self, place: int, confidence: Fraction) -> None:
         """How far off it is depends on how many people hold each key."""

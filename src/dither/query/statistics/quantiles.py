@@ -29,7 +29,7 @@ from dither.errors import QuestionError
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.counters.counter_sets import Request
-from dither.query.counters.estimators import Columns
+from dither.query.counters.estimators import Columns, Range
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.counters import AboveCounter
 from dither.query.plan.describe import words
@@ -146,6 +146,10 @@ class QuantileStatistic(RequestedStatistic):
         assert facts.lower is not None
         assert facts.upper is not None
         return facts.lower, facts.upper
+
+    def value_range(self, place: int) -> Range:
+        """The bounds of the values."""
+        return self._ends
 
     def type(self, place: int) -> Type:
         """Whole where all that a cell can stand for are whole numbers."""

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, prod, sqrt
+from math import ceil, floor, inf, prod, sqrt
 from typing import Any, ClassVar, Self
 
 from dither.density.histograms.axis import Bins
@@ -42,7 +42,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterSet, Request
-from dither.query.counters.estimators import Columns
+from dither.query.counters.estimators import Columns, Range
 from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
@@ -136,6 +136,10 @@ class RunningCounts(RequestedStatistic):
 
     def _rows(self, units: float) -> Fraction:
         return Fraction(units) / self.bounding.resolution
+
+    def value_range(self, place: int) -> Range:
+        """Numbers of rows."""
+        return Fraction(0), inf
 
     def error(self, place: int, confidence: Fraction) -> float:
         """What all sums of one combination stay within together."""

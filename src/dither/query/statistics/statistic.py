@@ -21,7 +21,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterSet, Request
-from dither.query.counters.estimators import Columns
+from dither.query.counters.estimators import UNBOUNDED, Columns, Range
 from dither.query.plan.aggregates import CountRows
 from dither.query.plan.base import Expression
 from dither.query.plan.counters import RowCounter
@@ -134,6 +134,13 @@ class Statistic(ABC):
     def weights(self, place: int) -> tuple[Fraction, ...] | None:
         """Where a column is the sum of released counters of its group, each times a weight: the weights."""
         return None
+
+    def value_range(self, place: int) -> Range:
+        """The range of the number that a column estimates, whatever the data: what is beyond it is impossible, and cut.
+
+        Of numbers that are released together so that they add up it is all numbers, and nothing is cut.
+        """
+        return UNBOUNDED
 
     def adds_up(self, place: int) -> bool:
         """Whether a column is such a sum to which no row adds less than nothing, so that it is not negative."""

@@ -36,7 +36,16 @@ from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.counters.estimators import OVER_VALUES, Columns, Estimator, MeanEstimator, Noise, SumEstimator
+from dither.query.counters.estimators import (
+    OVER_VALUES,
+    UNBOUNDED,
+    Columns,
+    Estimator,
+    MeanEstimator,
+    Noise,
+    Range,
+    SumEstimator,
+)
 from dither.query.counters.intervals import sum_error
 from dither.query.counters.marginals import Level, Marginals, marginal, rounded_parts, size_of
 from dither.query.counters.noise_inversion import sum_reach
@@ -233,6 +242,10 @@ class GroupingRelease(CounterRelease):
             sums, totals = above[rows], (above + below)[rows]
             low[rows], high[rows] = quotient_interval(sums, totals, of_sum, of_total, noise, (0.0, 1.0))
         return estimator.within(a, b, low, high, self.bounding.resolution)
+
+    def value_range(self, place: int) -> Range:
+        """Counts and sums may be below zero, since parts add up to totals."""
+        return UNBOUNDED if isinstance(self.estimators[place], SumEstimator) else super().value_range(place)
 
     # -- how far it may be off ---------------------------------------------------------------------------------------
 

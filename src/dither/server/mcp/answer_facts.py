@@ -42,6 +42,8 @@ def _table(answer: Answer, declared: Collection[str]) -> dict[str, Any]:
         "confidence": f"{float(answer.confidence):.6g}",
         "says": answer.says,
     }
+    if answer.uninformative:  # by column, the rows without a number: too few rows for this ε
+        told["too_few_rows_for_this_epsilon"] = {plain(name): at for name, at in answer.uninformative.items()}
     if len(rows) > MOST_ROWS:
         told["rows_left_out"] = len(rows) - MOST_ROWS
     return told

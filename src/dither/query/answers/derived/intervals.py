@@ -34,6 +34,7 @@ from dither.query.answers.derived.values import DerivedValues
 from dither.query.answers.released import Released
 from dither.query.counters.noise_sums import Noise, NoiseSum
 from dither.query.counters.quotients import quotient_interval
+from dither.query.counters.value_ranges import cut_interval
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,
@@ -66,11 +67,12 @@ class DerivedIntervals:
         self._ends: dict[tuple[Hashable, Fraction], Ends] = {}
         self._linear: dict[str, list[Fraction]] = {}
         self._sums: dict[tuple[str, Part], Fraction] = {}
+        self._ranges: dict[Hashable, Ends] = {}
         self.members, self.counted, self.opaque = cache(self._members), cache(self._counted), cache(self._opaque)
         self.noises = cache(NoiseSum)
 
-    def of(self, term: Term, rows: Iterable[int]) -> dict[int, Ends | None]:
-        """The ends in each row; None where the term is missing, whatever was released."""
+    def of(self, term: Term, rows: Iterable[int]) -> dict[int, tuple[Ends, Ends] | None]:
+        """The interval in each row, and the range of the term; None where it is missing, whatever was released."""
         symbols = {row: self._symbol(term, row) for row in rows}
         wanted: dict[tuple[Hashable, Fraction], Piece] = {}
         levels: dict[int, Fraction] = {}
@@ -81,7 +83,12 @@ class DerivedIntervals:
             levels[row] = 1 - (1 - self.offer.confidence) / max(1, len(pieces))
             wanted |= {(key, levels[row]): piece for key, piece in pieces.items()}
         self._solve({key: piece for key, piece in wanted.items() if key not in self._ends})
-        return {row: None if symbol is None else self._bounds(symbol, levels[row]) for row, symbol in symbols.items()}
+        found: dict[int, tuple[Ends, Ends] | None] = dict.fromkeys(symbols)
+        for row, symbol in symbols.items():
+            if symbol is not None:
+                possible = self._range(symbol)
+                found[row] = cut_interval(self._bounds(symbol, levels[row]), possible), possible
+        return found
 
     # -- what a term is made of ----------------------------------------------------------------------------------
 
@@ -167,7 +174,12 @@ class DerivedIntervals:
     # -- the ends of pieces --------------------------------------------------------------------------------------
 
     def _solve(self, wanted: dict[tuple[Hashable, Fraction], Piece]) -> None:
-        """The ends of all pieces; quotients whose noises weigh the same at once."""
+        """The ends of all pieces, cut to what is possible; quotients whose noises weigh the same at once."""
+        self._solve_uncut(wanted)
+        for of, piece in wanted.items():
+            self._ends[of] = cut_interval(self._ends[of], self._range(piece))
+
+    def _solve_uncut(self, wanted: dict[tuple[Hashable, Fraction], Piece]) -> None:
         import numpy as np
 
         alike: dict[Pattern, list[Solved]] = {}
@@ -202,6 +214,41 @@ class DerivedIntervals:
             lows, highs = quotient_interval(tops, bottoms, above, below, noise, pattern.limits)
             for (of, _, _, scale), low, high in zip(several, lows.tolist(), highs.tolist(), strict=True):
                 self._ends[of] = product(_end(low), scale), product(_end(high), scale)
+
+    def _range(self, symbol: Symbol) -> Ends:
+        """What a symbol can be, whatever the data."""
+        known: Hashable = symbol if isinstance(symbol, Node) else symbol.key
+        if known not in self._ranges:
+            self._ranges[known] = self._range_of(symbol)
+        return self._ranges[known]
+
+    def _range_of(self, symbol: Symbol) -> Ends:
+        match symbol:
+            case Node():
+                return arithmetic(symbol, [self._range(part) for part in symbol.parts])
+            case Opaque(name, _):
+                return self._range_of_column(name)
+            case Scalar(place):
+                return scalar_range(self.offer.inner[place])
+        scaled, scale = symbol.scaled()
+        weights = weights_of(scaled, self.members, self.counted)
+        if any(below for _, below in weights.pairs.values()):
+            least, most = weights.limits(self._not_negative)
+            return product(_end(least), scale), product(_end(most), scale)
+        over, under = weights.constants
+        if not under:
+            return NOTHING  # it is divided by zero
+        parts: list[Ends] = [(over, over)]
+        for (name, kind), (weight, _) in weights.pairs.items():
+            ends = [product(end, weight * weights.times[kind]) for end in self._range_of_column(name)]
+            parts.append((min(ends), max(ends)))
+        low, high = arithmetic(Node("sum", ()), parts)
+        ends = [product(end, scale / under) for end in (low, high)]
+        return min(ends), max(ends)
+
+    def _range_of_column(self, name: str) -> Ends:
+        at, place = self.columns[name]
+        return self.offer.statistics[at].value_range(place)
 
     def _noise(self, weights: Weights) -> tuple[tuple[Noise, ...], tuple[int, ...], tuple[tuple[Fraction, Fraction], ...]]:
         """The noises that enter, how many have the same weights, and the weights in both forms."""
@@ -293,6 +340,12 @@ class DerivedIntervals:
         least = [self.values_of[piece.name] for piece in pieces]
         ends = [self._ends[piece.key, level][0] for piece in pieces]
         return all(bottom is not None and end > bottom for bottom, end in zip(least, ends, strict=True))
+
+
+def scalar_range(offer: Offer) -> Ends:
+    """The range of the one number of a scalar subquery; of a computed one nothing is concluded."""
+    (name,) = offer.question.shown
+    return next((statistic.value_range(place) for own, statistic, place in offer.columns if own == name), NOTHING)
 
 
 def _end(number: float) -> End:

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil, floor, inf
 from typing import Any
 
-from dither.query.answers.derived.interval_arithmetic import Ends, may_be_missing
+from dither.query.answers.derived.interval_arithmetic import may_be_missing
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.values import DerivedValues, Value, plain
+from dither.query.counters.value_ranges import cut_number, is_uninformative
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import (
     Cast,
@@ -64,26 +66,45 @@ FULL = {Statement.TRUTH, Statement.CLAMPED}
 LEAST = {Statement.TRUTH, Statement.AT_LEAST}
 
 
+@dataclass(frozen=True)
+class DerivedColumn:
+    """A computed column in some rows, with the ends of its intervals where it has any."""
+
+    values: Mapping[int, Value]  # as they are shown, before they become doubles
+    ends: tuple[Mapping[int, Any], ...]  # low and high, or none
+    uninformative: frozenset[int]  # the rows without a value, since nothing that is possible is left out by an interval
+
+    def shown(self, *, whole: bool) -> tuple[Mapping[int, Any], ...]:
+        """Values and ends as columns hold them."""
+        return {row: plain(value, whole=whole) for row, value in self.values.items()}, *self.ends
+
+
 def read_derived(
     column: Derived,
     offer: Offer,
     values: DerivedValues,
     rows: Sequence[int],
     intervals: DerivedIntervals,
-) -> tuple[dict[int, Any], ...]:
-    """The values of a column in the rows that are shown; and the ends of its intervals, where it has any."""
+) -> DerivedColumn:
+    """The values of a column in some rows, and the ends of its intervals, where it has any."""
     whole, found = is_whole(column.of, offer), values.of(column.of)
-    shown = {row: plain(found[row], whole=whole) for row in rows}
+    shown, unknown = {row: found[row] for row in rows}, set(values.unknown(column.of).intersection(rows))
     if not has_interval(column, offer):
-        return (shown,)
-    ends = {row: _around(pair, found[row]) for row, pair in intervals.of(column.of, rows).items()}
-    lows = {row: None if pair is None else _low(pair[0], whole=whole) for row, pair in ends.items()}
-    highs = {row: None if pair is None else _high(pair[1], whole=whole) for row, pair in ends.items()}
-    return shown, lows, highs
-
-
-def _around(pair: Ends | None, value: Value) -> Ends | None:
-    return pair if pair is None or value is None else (min(pair[0], value), max(pair[1], value))
+        return DerivedColumn(shown, (), frozenset(unknown))
+    lows: dict[int, Any] = dict.fromkeys(rows)
+    highs: dict[int, Any] = dict.fromkeys(rows)
+    for row, bounds in intervals.of(column.of, rows).items():
+        if bounds is None:
+            continue
+        (low, high), possible = bounds
+        if is_uninformative((low, high), possible):
+            shown[row] = None
+            unknown.add(row)
+        if (value := shown[row]) is not None:
+            shown[row] = value = Fraction(cut_number(value, possible))
+            low, high = min(low, value), max(high, value)
+        lows[row], highs[row] = _low(low, whole=whole), _high(high, whole=whole)
+    return DerivedColumn(shown, (lows, highs), frozenset(unknown))
 
 
 def _low(end: Any, *, whole: bool) -> int | float | None:

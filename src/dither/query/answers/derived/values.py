@@ -1,17 +1,19 @@
 """Values of computed columns: exact arithmetic on released numbers, as SQL has it.
 
-A number is the decimal that is shown. What is missing (a quotient by zero, NULLIF, a row that LAG does not find) makes
-everything computed from it missing, but for COALESCE; totals pass over it. Rows of a window are those that HAVING has kept.
+A number is a decimal, not yet cut to what is possible. What is missing (a quotient by zero, NULLIF, a row that LAG does not
+find) makes everything computed from it missing, but for COALESCE; totals pass over it. What is unknown, since its interval
+is the whole range, makes all of it unknown. Rows of a window are those that HAVING has kept, sorted by what is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import trunc
 from typing import Any
 
 from dither.query.answers.derived.linear_forms import Part
+from dither.query.counters.value_ranges import ReleasedColumns
 from dither.query.plan.derived import (
     Cast,
     ConstantTerm,
@@ -41,17 +43,56 @@ class DerivedValues:
     Rows are named by their places in the whole answer.
     """
 
-    def __init__(self, keys: Sequence[Sequence[Any]], released: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> None:
+    def __init__(self, keys: Sequence[Sequence[Any]], released: ReleasedColumns, rows: Sequence[int]) -> None:
         self.keys, self.released, self.rows = keys, released, list(rows)
         self._known: dict[Term, dict[int, Value]] = {}
+        self._unknown: dict[Term, frozenset[int]] = {}
         self._parts: dict[tuple[int, ...], dict[tuple[object, ...], list[int]]] = {}
         self._lines: dict[tuple[tuple[int, ...], tuple[SortBy, ...]], dict[int, tuple[list[int], int]]] = {}
 
     def of(self, term: Term) -> dict[int, Value]:
         """The value of a term in each row."""
         if term not in self._known:
-            self._known[term] = self._windowed(term) if isinstance(term, Window) else self._simple(term)
+            found = self._windowed(term) if isinstance(term, Window) else self._simple(term)
+            self._known[term] = found | dict.fromkeys(self.unknown(term), None)
         return self._known[term]
+
+    def unknown(self, term: Term) -> frozenset[int]:
+        """The rows in which a term is computed from a number whose interval says nothing."""
+        if term not in self._unknown:
+            self._unknown[term] = frozenset(self._unknowns(term)).intersection(self.rows)
+        return self._unknown[term]
+
+    def _unknowns(self, term: Term) -> Iterable[int]:
+        match term:
+            case ReleasedValue(name):
+                return self.released.uninformative.get(name, ())
+            case Operation(_, left, right):
+                return self.unknown(left) | self.unknown(right)
+            case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
+                return self.unknown(inner)
+            case FirstKnown(parts):
+                return self._unknown_first(parts)
+            case Shift():
+                there = self.unknown(term.of)
+                return [row for row in self.rows if self.source(term, row) in there] if there else ()
+            case Total() | WindowStatistic(kind="avg" | "min" | "max"):
+                there = self.unknown(term.of)
+                several = self.parts(term.by).values() if there else ()
+                return [row for rows in several if not there.isdisjoint(rows) for row in rows]
+            case Rank():
+                by = [self.unknown(one.of) for one in term.order if not isinstance(one.of, KeyValue)]
+                return frozenset[int]().union(*by)
+        return ()  # a constant, or how many are there
+
+    def _unknown_first(self, parts: tuple[Term, ...]) -> Iterable[int]:
+        """The rows in which a part before the first that is there is unknown."""
+        left, found = set(self.rows), set[int]()
+        for part in parts:
+            found |= left & self.unknown(part)
+            values = self.of(part)
+            left = {row for row in left - found if values[row] is None}
+        return found
 
     def parts(self, by: tuple[int, ...]) -> dict[tuple[object, ...], list[int]]:
         """The rows of each part, in the order of their keys."""
@@ -75,7 +116,7 @@ class DerivedValues:
     def _simple(self, term: Term) -> dict[int, Value]:
         match term:
             case ReleasedValue(name):
-                column = self.released[name]
+                column = self.released.uncut[name]
                 return {row: _exact(column[row]) for row in self.rows}
             case ConstantTerm(value) | ScalarValue(_, _, value):
                 return dict.fromkeys(self.rows, value)
@@ -138,6 +179,8 @@ class DerivedValues:
         return self._lines[by, order]
 
     def _sorted(self, one: SortBy, row: int) -> Any:
+        if isinstance(one.of, ReleasedValue):
+            return self.released.shown[one.of.name][row]
         return self.keys[row][one.of.place] if isinstance(one.of, KeyValue) else self.of(one.of)[row]
 
 

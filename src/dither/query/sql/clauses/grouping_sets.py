@@ -173,7 +173,7 @@ def read_total(node: exp.Expr, groups: Sequence[Group], group_of: Callable[[exp.
         return None
     column, _ = found
     place = group_of(column)
-    if place is not None and groups[place].by.facts.type is not Type.TEXT and not groups[place].names:
+    if place is not None and groups[place].by.facts.type is not Type.TEXT:
         why = f"{shown(column)} is no text, so that no text can stand in its place"
         raise refuse(node, why, f"{shown(column)}, GROUPING({shown(column)})")
     return place

@@ -129,11 +129,11 @@ class HavingReader:
         group = self._group(of)
         if group is None:
             return None
-        for edge, name in group.names:
-            for beyond in ("<=", ">="):
-                if name.startswith(beyond) and not _alike_beyond(sign, value, edge, beyond):
-                    why = f"the group {beyond} {edge} stands for all that is beyond, and not all of that is alike to it"
-                    raise refuse(node, why, f"HAVING {shown(exp.to_identifier(group.name))} {beyond} {_written(edge)}")
+        for open_key in group.open_keys:
+            beyond = BEYOND.get(open_key.side)
+            if beyond is not None and not _alike_beyond(sign, value, open_key.key, beyond):
+                why = f"the group {open_key.text} stands for all that is beyond, and not all of that is alike to it"
+                raise refuse(node, why, f"HAVING {shown(exp.to_identifier(group.name))} {beyond} {_written(open_key.key)}")
         return HavingFilter(group.name, sign, value)
 
     def _group(self, of: Expression) -> Group | None:
@@ -145,6 +145,7 @@ class HavingReader:
         return refuse(node, f"{why}; joined by AND, OR and NOT", f"{self.clause} {self.example}{more}")
 
 
+BEYOND = {"below": "<=", "above": ">="}
 ENDS: tuple[tuple[Comparison, str], ...] = ((">=", "low"), ("<=", "high"))
 
 

@@ -142,7 +142,7 @@ def _keys(tree: exp.Select, reader: Reader, where: Expression | None) -> PublicT
             why = "nobody declared its keys, and which there are is private: they are released at a price, with counts"
             raise refuse(item, why, f"SELECT {shown(node)}, COUNT(*) ... GROUP BY {shown(node)}")
         name = item.alias or (node.name if isinstance(node, exp.Column) else shown(node))
-        groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.names))
+        groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.open_keys))
     names = [group.name for group in groups]
     if len({name.lower() for name in names}) < len(names):
         raise refuse(tree, "two columns of the answer would have one name", "AS another_name behind one of them")
@@ -156,7 +156,7 @@ def _keys(tree: exp.Select, reader: Reader, where: Expression | None) -> PublicT
         rows.sort(key=lambda row, at=place: row[at], reverse=order.descending)  # type: ignore[misc]
     rows = rows[offset_of(tree) :][: limit_of(tree)]
     columns = {group.name: group.named([row[at] for row in rows]) for at, group in enumerate(groups)}
-    types = {group.name: Type.TEXT if group.names else group.by.facts.type for group in groups}
+    types = {group.name: group.by.facts.type for group in groups}
     listed = {name: [key for key in column if key is not None] for name, column in columns.items()}
     return PublicTable(listed, types, tuple(names), tuple(groups), reader.scope.relation)
 

@@ -6,7 +6,7 @@ Keys, names and questions may be anybody's text. Templates show what nobody sees
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -16,9 +16,10 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
 from dither.query.answers.explain import beyond_words
 from dither.query.answers.free_answer import FreeAnswer
+from dither.query.answers.interval_table import drawn_columns
 from dither.query.answers.number_texts import decimals_of, high_text, low_text, number_text
 from dither.query.answers.table import scale_words
-from dither.query.plan.text import number
+from dither.query.plan.text import key_text, number
 from dither.query.statistics.people_beyond import Beyond
 from dither.server.core.questions import Question
 from dither.server.http.formats import read_answer
@@ -59,6 +60,7 @@ class Cell:
     text: str | None
     is_number: bool = False
     has_interval: bool = False
+    is_unknown: bool = False  # its interval says nothing
     low: str | None = None
     high: str | None = None
     bar: Bar | None = None
@@ -141,7 +143,7 @@ def answer_facts(question: Question, address: str) -> AnswerFacts:
 
 
 def _table(answer: Answer) -> TableFacts:
-    columns, heads = answer.columns, answer.heads
+    columns, heads = drawn_columns(answer.columns, answer.uninformative), answer.heads
     intervals = {name for name in answer.aggregates if {f"{name}_low", f"{name}_high"} <= columns.keys()}
     hidden = {f"{name}{end}" for name in intervals for end in ("_low", "_high")}
     names = [name for name in columns if name not in hidden]
@@ -159,7 +161,7 @@ def _table(answer: Answer) -> TableFacts:
         )
         for name in names
     ]
-    sides = [_cells(answer, name, has_interval=name in intervals) for name in names]
+    sides = [_cells(answer, columns, name, has_interval=name in intervals) for name in names]
     beyond = None if answer.beyond is None else Beyond(**answer.beyond)  # type: ignore[arg-type]
     told = None if beyond is None else beyond_words(beyond)
     return TableFacts(
@@ -194,27 +196,30 @@ def _is_number(answer: Answer, name: str) -> bool:
     return answer.kinds.get(name) in ("whole", "number")
 
 
-def cell_text(value: Any) -> str | None:
+def cell_text(value: Any, words: Callable[[Any], str] = number) -> str | None:
     """A cell as people read it; a text stays as it is."""
-    return None if value is None else value if isinstance(value, str) else number(value)
+    return None if value is None else value if isinstance(value, str) else words(value)
 
 
-def _cells(answer: Answer, name: str, *, has_interval: bool) -> list[Cell]:
-    values, kind = answer.columns[name][:MOST_ROWS], _is_number(answer, name)
+def _cells(answer: Answer, columns: Mapping[str, Sequence[Any]], name: str, *, has_interval: bool) -> list[Cell]:
+    values, kind = columns[name][:MOST_ROWS], _is_number(answer, name)
+    unknown = set(answer.uninformative.get(name, ()))
     if not has_interval:
-        return [Cell(cell_text(value), is_number=kind) for value in values]
-    ends = [answer.columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high")]
+        label = key_text if name in answer.keys else number
+        return [Cell(cell_text(value, label), is_number=kind, is_unknown=row in unknown) for row, value in enumerate(values)]
+    ends = [columns[f"{name}{end}"][:MOST_ROWS] for end in ("_low", "_high")]
     bars, decimals = _bars(values, *ends), decimals_of(*ends)
     return [
         Cell(
             number_text(value, decimals),
             is_number=kind,
             has_interval=True,
+            is_unknown=row in unknown,
             low=low_text(low, decimals),
             high=high_text(high, decimals),
             bar=bar,
         )
-        for value, low, high, bar in zip(values, *ends, bars, strict=True)
+        for row, (value, low, high, bar) in enumerate(zip(values, *ends, bars, strict=True))
     ]
 
 
