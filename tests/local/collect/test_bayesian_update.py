@@ -84,9 +84,9 @@ def test_what_is_held_out_is_uncorrelated_with_what_is_fitted(size):
 
 def test_signs_are_the_same_everywhere():
     """Whole numbers alone: a square times a power of an odd number, modulo 2^64, and its top bit."""
-    rows = module._signs(6)
+    rows = module.signs(6, 16)
     by_hand = [
-        [1 - 2 * (at * at * pow(module.STRIDE, row + 1, 2**64) % 2**64 >> 63) for at in range(1, 7)] for row in range(16)
+        [1 - 2 * (at * at * pow(module.ODD, row + 1, 2**64) % 2**64 >> 63) for at in range(1, 7)] for row in range(16)
     ]
     assert rows.tolist() == by_hand + [[-sign for sign in row] for row in by_hand]
 

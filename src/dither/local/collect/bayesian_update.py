@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, SizeError
+from dither.local.collect.estimate import Frequencies
 from dither.local.collect.reconstruct import CountsLike, read_counts
 from dither.numeric.number import integer
 
@@ -48,7 +49,7 @@ STILL = 1e-9  # converged, with smoothing: a step moves no more than that in all
 LEAST = 1e-300  # probability of an output that was reported, where rounding took it away
 AHEAD, AT_LEAST = 3, 100  # it looks so many times as far as the best step, and so many steps more
 SIGNS = 1600  # rows of signs: so many signs in all, at least one row and at most 16, each with its negative
-STRIDE = 0x9E3779B97F4A7C15  # odd, of the quadratic sequence: 2^64 divided by the golden ratio
+ODD = 0x9E3779B97F4A7C15  # of the quadratic sequence: 2^64 divided by the golden ratio
 
 
 class Kernel(Protocol):
@@ -181,6 +182,22 @@ def bayes(
         m = kernel.push(p)
 
 
+def updated(kernel: Kernel, counts: NDArray[np.int64], method: str | None) -> Frequencies:
+    """Frequencies by the update: "bayes", "smooth", "likelihood"; None for "bayes", or "likelihood" if it does not stop."""
+    until: Literal["held-out", "convergence"] = "convergence" if method == "likelihood" else "held-out"
+    found = bayes(kernel, counts, until=until, smooth=method == "smooth")
+    name = method or ("bayes" if found.stopped == "held-out" else "likelihood")
+    chosen = "" if method else "chosen: "
+    if found.stopped == "held-out":
+        return Frequencies(
+            found.frequency, name, f"{chosen}stopped where held-out reports are likeliest, step {found.iterations}"
+        )
+    end = "converged" if found.stopped == "converged" else "not converged"
+    if method is None:
+        chosen = "chosen: held-out reports are likelier to the end; "
+    return Frequencies(found.frequency, name, f"{chosen}{end} after {found.iterations} steps")
+
+
 def held_out_stop(kernel: Kernel, counts: NDArray[np.float64], p: NDArray[np.float64], *, smooth: bool, most: int) -> int:
     """The first step, of `most`, whose Q is within half a unit of the largest."""
     import numpy as np
@@ -206,17 +223,17 @@ def split(counts: NDArray[np.float64], variance: NDArray[np.float64]) -> tuple[N
     """Counts to fit and counts that are held out, in rows, one for each row of signs."""
     import numpy as np
 
-    noise = _signs(counts.size) * np.sqrt(np.clip(variance, 0.0, counts**2))  # below 1 a count may be no whole number
+    rows = min(16, max(1, round(SIGNS / (2 * counts.size))))
+    noise = signs(counts.size, rows) * np.sqrt(np.clip(variance, 0.0, counts**2))  # below 1 a count may be no whole number
     return counts + SHARE * noise, counts - noise / SHARE
 
 
-def _signs(size: int) -> NDArray[np.float64]:
-    """Rows of signs, each with its negative: the top bits of 1, 4, 9, ... times a power of an odd number, modulo 2^64."""
+def signs(size: int, rows: int, *, first: int = 1) -> NDArray[np.float64]:
+    """Rows of signs, then their negatives: the top bits of 1, 4, 9, ... times powers of ODD from `first`, modulo 2^64."""
     import numpy as np
 
-    rows = min(16, max(1, round(SIGNS / (2 * size))))
     at = np.arange(1, size + 1, dtype=np.uint64)
-    factors = np.array([pow(STRIDE, row + 1, 2**64) for row in range(rows)], dtype=np.uint64)
+    factors = np.array([pow(ODD, first + row, 2**64) for row in range(rows)], dtype=np.uint64)
     top = (at * at * factors[:, None]) >> np.uint64(63)
     found = 1.0 - 2.0 * top.astype(np.float64)
     return np.concatenate([found, -found])
