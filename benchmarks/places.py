@@ -30,7 +30,7 @@ METHODS = (None, "simplex", "likelihood")
 
 
 def gradient(side: int) -> Shares:
-    """Twice, three times, ... as many people from column to column."""
+    """As many people in a column as its number says, from 1."""
     return np.asarray(np.repeat(np.arange(1.0, side + 1), side) / (side * side * (side + 1) / 2))
 
 
@@ -74,29 +74,10 @@ def main(*, soak: bool = False) -> None:
                     to_others, to_best = far[0] / min(far[1:3]), far[0] / far[3]
                     ratios[scores].append((to_others, to_best))
                     what = f"{side}² {float(epsilon):.2g} {people}"
-                    rows.append(
-                        [
-                            name,
-                            what,
-                            scores,
-                            *(f"{one:.3f}" for one in far),
-                            f"{to_others:.2f}",
-                            f"{to_best:.2f}",
-                            f"{seconds:.2f}",
-                        ]
-                    )
-        columns = [
-            "map",
-            "cells ε people",
-            "scores",
-            "usual",
-            "simplex",
-            "likelihood",
-            "best stop",
-            "to others",
-            "to best",
-            "s",
-        ]
+                    figures = [*(f"{one:.3f}" for one in far), f"{to_others:.2f}", f"{to_best:.2f}", f"{seconds:.2f}"]
+                    rows.append([name, what, scores, *figures])
+        found_by = ["usual", "simplex", "likelihood", "best stop", "to others", "to best", "s"]
+        columns = ["map", "cells ε people", "scores", *found_by]
         report.table(f"{title}: total variation, means of {runs}", columns, rows)
         for scores, found in ratios.items():
             (others, best), (worst, worst_best) = np.mean(found, axis=0), np.max(found, axis=0)

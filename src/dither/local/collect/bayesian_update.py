@@ -207,7 +207,9 @@ def held_out_stop(kernel: Kernel, counts: NDArray[np.float64], p: NDArray[np.flo
     fitted, held = split(counts, counts - counts.sum() * kernel.push_squares(first))
     h, held = fitted / fitted.sum(axis=1, keepdims=True), held[:, seen]
     rows = np.tile(p, (len(h), 1))
-    steps, scores, best, step = [], [], 0, 0
+    steps: list[int] = []
+    scores: list[float] = []
+    best = step = 0
     while True:
         m = kernel.push(rows)
         if not steps or step > steps[-1] * 21 // 20:  # every step up to 20, then each a twentieth later
