@@ -125,6 +125,15 @@ def test_the_usual_method_is_nearly_the_best_there_is(name, scores):
         assert far["simplex"] > 0.7, "nearly all people in a few cells, wherever"
 
 
+def test_what_nearly_exact_reports_say_is_not_smoothed():
+    """At epsilon = 6 nearly all reports are true: who was asked by chance is no noise, and a flat start is no excuse."""
+    survey, rng = GridResponse(width=5, height=5, epsilon=6, scores="uniform"), np.random.default_rng(10)
+    sizes = rng.multinomial(5000, np.full(25, 0.04))
+    tally = Tally(survey.record, rng.multinomial(sizes, survey.kernel.push(np.eye(25))).sum(axis=0), 5000)
+    usual, simplex = (survey.estimate(tally, method=method).frequency for method in (None, "simplex"))
+    assert np.abs(usual - sizes / 5000).sum() <= 1.2 * np.abs(simplex - sizes / 5000).sum()
+
+
 def test_the_estimate_says_which_method_was_chosen_and_why():
     survey = GridResponse(width=6, height=6, epsilon=2)
     blurred = Tally(survey.record, np.rint(MAPS["one cluster"] @ survey.channel().matrix).astype(np.int64), 20_000)
