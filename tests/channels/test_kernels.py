@@ -18,7 +18,7 @@ def agree(kernel, matrix):
     vectors = rng.random((3, len(matrix)))
     assert np.allclose(kernel.push(vectors), vectors @ matrix, rtol=1e-12, atol=1e-14)
     assert np.allclose(kernel.pull(vectors), vectors @ matrix.T, rtol=1e-12, atol=1e-14)
-    assert np.allclose(kernel.pull_squares(vectors), vectors @ (matrix.T) ** 2, rtol=1e-11, atol=1e-14)
+    assert np.allclose(kernel.push_squares(vectors), vectors @ matrix**2, rtol=1e-11, atol=1e-14)
     assert np.allclose(kernel.push(vectors[0]), vectors[0] @ matrix, rtol=1e-12, atol=1e-14)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dither.errors import DataError, InputError
+from dither.local import GridResponse, Reports, files
 from tests.cli.test_query import dither
 
 ANSWERS = ["yes"] * 600 + ["no"] * 300 + ["unsure"] * 100
@@ -40,7 +42,7 @@ def test_randomize_and_estimate(folder, survey):
     once = dither("local", "estimate", "reports.parquet", "--method", "raw")
     assert once.strip().splitlines()[0].split() == ["value", "frequency", "low", "to", "high"]
     assert max(map(len, lines[:5])) <= 80
-    assert "around the raw estimate; frequencies by 'simplex', which may lie outside" in " ".join(shown.split())
+    assert "from the raw estimate; frequencies by 'simplex' may lie outside" in " ".join(shown.split())
     Path("reports-2.parquet").write_bytes(Path("reports.parquet").read_bytes())
     facts = json.loads(dither("local", "estimate", "reports*.parquet", "--json", "--confidence", "0.9999999"))
     assert facts["people"] == 2000
@@ -75,6 +77,24 @@ def test_other_sources(folder):
     with pytest.raises(DataError, match="one way"):
         dither("local", "estimate", "m.parquet", "--method", "raw")
     assert "survey" in dither("local", "choose", "--count", 1000, "--epsilon", 1, "--people", 10000).lower()
+
+
+def test_places_are_chosen_and_estimated(folder):
+    said = " ".join(dither("local", "choose", "--grid", "5x4", "--epsilon", 2, "--people", 1000, "--shape", "point").split())
+    assert "Take 'uniform': if people live in one cell" in said
+    assert "total variation" in dither("local", "choose", "--grid", "4x4", "--epsilon", 2, "--people", 1000)
+    for wrong in (["--grid", "5"], ["--grid", "5x"], ["--count", 5, "--grid", "5x4"], [], ["--count", 5, "--shape", "flat"]):
+        with pytest.raises(DataError, match=r"--grid 10x10"):
+            dither("local", "choose", *wrong, "--epsilon", 2, "--people", 1000)
+    survey = GridResponse(width=7, height=7, epsilon=2)
+    files.write(Path("r.parquet"), [survey.randomize([(2, 2)] * 800)])
+    first, _, head, *_ = dither("local", "estimate", "r.parquet").strip().splitlines()
+    assert first.startswith("Every share has an error above 1")
+    assert head.split() == ["value", "frequency", "low", "to", "high"]
+    files.write(Path("one.parquet"), [Reports(survey.record, np.full(800, 24, dtype=survey.dtype))])
+    assert "no share fits (noise)" in dither("local", "estimate", "one.parquet", "--method", "simplex")
+    rows = json.loads(dither("local", "estimate", "one.parquet", "--json", "--method", "simplex"))["values"]
+    assert {(row["low"] is None, row["high"] is None) for row in rows} == {(True, True), (False, False)}
 
 
 def test_no_other_file_is_touched(folder):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dither import ln
 from dither.errors import InputError
-from dither.local.choice import KINDS, choose, formula
+from dither.local.choice import KINDS, SHAPES, choose, formula, predicted_variation
+from dither.local.collect.tally import Tally
 from dither.local.surveys.direct_encoding import DirectEncoding
+from dither.local.surveys.grid_response import GridResponse
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", 1, 3])
@@ -70,6 +73,44 @@ def test_a_choice_explains_itself_and_builds_the_survey():
     assert choose(3, 900, 5).name == "direct"
 
 
+def test_scores_for_places_are_chosen_by_the_map_that_is_assumed():
+    """Distances for a wide map, uniform scores where nearly all people are in one cell."""
+    wide = choose((10, 10), 2, 2000)
+    assert (wide.scores, wide.shape) == ("distance", "clusters")
+    dense = choose((6, 6), 2, 5000, shape="point")
+    assert dense.scores == "uniform"
+    first, second = (one.total_variation for one in dense.candidates)
+    assert first < second / 2
+    survey = dense.build()
+    assert isinstance(survey, GridResponse)
+    assert (survey.width, survey.height, survey.scores, survey.epsilon) == (6, 6, "uniform", 2)
+    assert [one.half_width for one in dense.candidates] == [
+        GridResponse(width=6, height=6, epsilon=2, scores=one.scores).error(5000) for one in dense.candidates
+    ]
+    text = " ".join(str(dense).split())
+    assert "Take 'uniform': if people live in one cell (90%, the others anywhere), the map of 5000 people" in text
+    assert "share of one cell by itself stays unknown" in wide.why
+    flat_map = choose((4, 3), 4, 1000, shape="flat")
+    assert flat_map.scores == "uniform", "equals go to the scores whose single shares are known better"
+
+
+@pytest.mark.parametrize(
+    ("shape", "scores"), [("clusters", "distance"), ("clusters", "uniform"), ("point", "uniform"), ("flat", "distance")]
+)
+def test_what_is_predicted_of_a_map_is_what_comes_of_it(shape, scores):
+    """Four collections, of people who live like that: within a third, or .03."""
+    shares, people, rng = SHAPES[shape][1](5, 5), 10_000, np.random.default_rng(4)
+    survey = GridResponse(width=5, height=5, epsilon=3, scores=scores)
+    matrix, far = survey.kernel.push(np.eye(25)), 0.0
+    for _ in range(4):
+        sizes = rng.multinomial(people, shares)
+        counts = rng.multinomial(sizes, matrix).sum(axis=0)
+        frequency = survey.estimate(Tally(survey.record, counts, people)).frequency
+        far += float(np.abs(frequency - sizes / people).sum()) / 8
+    assert shares.sum() == pytest.approx(1)
+    assert predicted_variation(survey, shares, people) == pytest.approx(far, rel=0.34, abs=0.03)
+
+
 def test_bad_input_is_refused_with_words():
     for bad in (
         lambda: choose(1, 1, 10),
@@ -81,6 +122,13 @@ def test_bad_input_is_refused_with_words():
         lambda: choose(5, 1, 10, confidence=1),
         lambda: choose(5, 1, 10).build(4),
         lambda: formula("magic", 5, 1),
+        lambda: choose((3,), 1, 10),
+        lambda: choose((1, 1), 1, 10),
+        lambda: choose((100, 100), 1, 10),
+        lambda: choose((3, 3), 1, 0),
+        lambda: choose((3, 3), 1, 10, shape="ring"),
+        lambda: choose((3, 3), 1, 10, frequency="0.1"),
+        lambda: choose(9, 1, 10, shape="flat"),
     ):
         with pytest.raises(InputError, match="is refused"):
             bad()

@@ -2,7 +2,7 @@
 
     push(p)    p C: how likely each output is, for a prior p
     pull(w)    C w: what each input expects, for a value w of each output
-    pull_squares(w)    the same with every entry of C squared: what noise in the outputs does to a pull
+    push_squares(p)    p C with every entry of C squared: the mean of the squared chance of an output
 
     FlatKernel(size, epsilon)              C = c 1 1' + c (E - 1) I with c = 1 / (E + size - 1): a sum and a product
     GeometricKernel(size, epsilon)         C = K diag(k), K[i, j] = a^|i - j|, a = e^-epsilon, k = (1 - a)/(1 + a) inside
@@ -85,11 +85,11 @@ class FlatKernel:
 
     pull = push  # the matrix is symmetric
 
-    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
-        """`pull` of `values` with squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
+    def push_squares(self, prior: VectorLike) -> NDArray[np.float64]:
+        """`push` of `prior` with squared entries: c^2 everywhere, and c^2 (E^2 - 1) more for the truth."""
         import numpy as np
 
-        vector = _vector(values, self.size)
+        vector = _vector(prior, self.size)
         every, own = self._weights
         return np.asarray(own * (own + 2 * every) * vector + every**2 * vector.sum(axis=-1, keepdims=True))
 
@@ -138,9 +138,9 @@ class GeometricKernel:
         """The mean of `values` of the outputs, for each input."""
         return _smooth(_vector(values, self.size) * self.scales[1], float(self.epsilon))
 
-    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
-        """`pull` of `values` with squared entries: a^2 in place of a, k^2 in place of k."""
-        return _smooth(_vector(values, self.size) * self.scales[1] ** 2, 2 * float(self.epsilon))
+    def push_squares(self, prior: VectorLike) -> NDArray[np.float64]:
+        """`push` of `prior` with squared entries: a^2 in place of a, k^2 in place of k."""
+        return _smooth(_vector(prior, self.size), 2 * float(self.epsilon)) * self.scales[1] ** 2
 
 
 def _smooth(v: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
@@ -273,9 +273,12 @@ class GridKernel:
         """The mean of `values` of the reported cells, for each true cell."""
         return self._spread(_vector(values, self.width * self.height)) / self.normaliser
 
-    def pull_squares(self, values: VectorLike) -> NDArray[np.float64]:
-        """`pull` of `values` with squared entries: twice the rate, and Z squared."""
-        return self._twice._spread(_vector(values, self.width * self.height)) / self.normaliser**2
+    def push_squares(self, prior: VectorLike) -> NDArray[np.float64]:
+        """`push` of `prior` with squared entries: twice the rate, and Z squared."""
+        import numpy as np
+
+        found = self._twice._spread(_vector(prior, self.width * self.height) / self.normaliser**2)
+        return np.maximum(found, 0.0)
 
     @cached_property
     def _twice(self) -> GridKernel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import tempfile
@@ -17,7 +18,7 @@ import typer
 from dither.errors import DataError
 from dither.local import files
 from dither.local.choice import choose as pick
-from dither.local.collect.estimate import Estimate
+from dither.local.collect.estimate import NOTHING, Estimate
 from dither.local.columns import Progress
 from dither.local.registry import LISTED, NUMBERS, by_name, from_record
 from dither.local.survey import Survey, read_domain
@@ -31,6 +32,7 @@ ValuesFrom = Annotated[Path | None, typer.Option(help="Instead of --values: a te
 Count = Annotated[int | None, typer.Option(help="Instead of --values: answers are the numbers 0 to COUNT - 1.")]
 Epsilon = Annotated[str, typer.Option(help="What one answer may give away, exactly: 1, 1/2, or ln(3).")]
 BAR, RAW = 30, 9  # columns of a bar, and how many more it has where there is no column of raw estimates
+EMPTY, LONGER = "no share fits (noise)", 5  # in the place of an interval, and how many more columns that takes
 SURVEYS = (
     "direct, unary, hashing, hadamard or subset; for numbers duchi, piecewise, hybrid or 'noisy number'; "
     "'best' takes the best for so many values and people."
@@ -109,12 +111,26 @@ def estimate(
 
 @local.command()
 def choose(
-    count: Annotated[int, typer.Option(help="How many values an answer can have.")],
     epsilon: Epsilon,
     people: Annotated[int, typer.Option(help="How many people answer.")],
+    count: Annotated[int | None, typer.Option(help="How many values an answer can have.")] = None,
+    grid: Annotated[str | None, typer.Option(help="Instead of --count, for places: columns x rows, as 10x10.")] = None,
+    shape: Annotated[str | None, typer.Option(help="For --grid, how people live: clusters, point or flat.")] = None,
 ) -> None:
-    """Which survey has the least error, and why."""
-    typer.echo(str(pick(count, epsilon, people)))
+    """Choose the survey with the least error and say why."""
+    if (count is None) == (grid is None):
+        why = "answers are values or places, said in exactly one way"
+        raise DataError("--count", count, why, "--count 100, or --grid 10x10")
+    if grid is None:
+        if shape is not None:
+            raise DataError("--shape", shape, "it is of a grid", "--grid 10x10 --shape point")
+        typer.echo(str(pick(count or 0, epsilon, people)))
+        return
+    columns, cross, rows = grid.partition("x")
+    if not (cross and columns.isdecimal() and rows.isdecimal()):
+        raise DataError("--grid", grid, "it is columns x rows", "--grid 10x10")
+    asked: Any = shape or "clusters"  # another word is refused with a reason
+    typer.echo(str(pick((int(columns), int(rows)), epsilon, people, shape=asked)))
 
 
 def _free(path: Path) -> str:
@@ -194,16 +210,21 @@ def _bar(what: str) -> Iterator[Progress]:
 
 def _drawn(found: Estimate, top: int) -> str:
     order = sorted(range(len(found.domain)), key=lambda at: -found.frequency[at])[: max(1, top)]
-    most = max(float(found.high[at]) for at in order) or 1.0
-    raw = found.method != "raw"  # else it is one and the same number
-    bar = BAR if raw else BAR + RAW
+    most = max((float(found.high[at]) for at in order if not found.empty[at]), default=1.0) or 1.0
+    most = max(most, float(found.frequency[order[0]]))
+    vague = found.vague
+    raw = found.method != "raw" and not vague.all()  # else it is one and the same number, or says nothing
+    bar = (BAR if raw else BAR + RAW) - (LONGER if found.empty[order].any() else 0)
     rows = [["value", "frequency", *["raw"] * raw, "", "low to high"]]
     for at in order:
         drawn = "█" * round(bar * max(0.0, float(found.frequency[at])) / most)
         interval = f"{low_end(found.low[at], 4)} to {high_end(found.high[at], 4)}"
-        shares = [f"{found.frequency[at]:z.4f}", *[f"{found.raw[at]:z.4f}"] * raw]
+        if found.empty[at]:
+            interval = EMPTY
+        shares = [f"{found.frequency[at]:z.4f}", *[NOTHING if vague[at] else f"{found.raw[at]:z.4f}"] * raw]
         rows.append([str(found.domain[at]), *shares, f"{drawn:{bar}}", interval])
-    lines = fitted_table(rows, left=(0, 2 + raw, 3 + raw), rule=1)
+    lines = [wrapped(found.warning())] if vague.any() else []
+    lines += fitted_table(rows, left=(0, 2 + raw, 3 + raw), rule=1)
     if len(found.domain) > len(order):
         lines.append(f"... and {len(found.domain) - len(order)} more")
     lines.append(wrapped(f"from {found.people} reports; {found.statement('low to high')}"))
@@ -211,11 +232,11 @@ def _drawn(found: Estimate, top: int) -> str:
 
 
 def _facts(found: Estimate, rejected: int) -> dict[str, object]:
-    columns = (found.frequency, found.raw, found.deviation, found.low, found.high)
-    names = ("frequency", "raw", "deviation", "low", "high")
+    columns = (found.frequency, found.raw, found.deviation, found.low, found.high, found.half_width)
+    names = ("frequency", "raw", "deviation", "low", "high", "half_width")
     rows = [
-        {"value": value, **dict(zip(names, numbers, strict=True))}
+        {"value": value, **{name: None if math.isnan(x) else x for name, x in zip(names, numbers, strict=True)}}
         for value, *numbers in zip(found.domain, *(x.tolist() for x in columns), strict=True)
     ]
-    about = {"people": found.people, "rejected": rejected, "method": found.method, "confidence": found.confidence}
-    return {**about, "values": rows}
+    about = {"people": found.people, "rejected": rejected, "method": found.method, "why": found.why}
+    return {**about, "confidence": found.confidence, "values": rows}

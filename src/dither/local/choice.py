@@ -12,6 +12,10 @@ E = e^epsilon and d values:
 
 They are compared where f = 1 / d, the mean over all values, unless another frequency is given. Near ties go to the survey
 with the smaller report, and equals to the simpler one.
+
+Places on a grid are compared by the total variation of the whole map, for a shape of it that is assumed: where every error
+is wide, one share says nothing and the map still says much. It is predicted by estimating from counts that are as far from
+their means as chance takes them, up or down by fixed rows of signs: first the people, then their reports.
 """
 
 from __future__ import annotations
@@ -20,20 +24,30 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overload
 
 from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError, SizeError
+from dither.local.collect.bayesian_update import signs
 from dither.local.collect.intervals import normal_quantile
+from dither.local.collect.tally import Tally
 from dither.local.registry import by_name
-from dither.local.survey import MOST_VALUES, DomainLike, Survey, read_domain
+from dither.local.survey import MOST_VALUES, DomainLike, Survey, read_domain, read_people
 from dither.local.surveys.direct_encoding import smallest
+from dither.local.surveys.grid_response import SCORES, GridResponse, Scores
 from dither.local.surveys.hash_families import digits
 from dither.local.surveys.local_hashing import best_cells
 from dither.numeric.number import Number, NumberLike, exact, integer, rational
 from dither.table import table
 from dither.terminal import wrapped
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FRESH = 17  # signs of other rows than those that an estimate uses itself
+PREDICTIONS = 2  # rows of signs, and their negatives, that a prediction is the mean of
+MOST_CELLS = 4096  # of a grid: a prediction estimates the whole map eight times
 TIE = 1.02  # half-widths within 2% count as equal
 LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
 
@@ -82,7 +96,43 @@ class SurveyChoice:
         return "\n".join([*lines, wrapped(self.why)])
 
 
-@argument_errors
+@dataclass(frozen=True)
+class GridCandidate:
+    """A kind of scores, and what is predicted of it."""
+
+    scores: Scores
+    total_variation: float  # of the map, by the usual method
+    half_width: float  # of the interval of one share, at worst
+    size: int  # of a report, in bytes
+
+
+@dataclass(frozen=True)
+class GridChoice:
+    """The scores to take for places on a grid, and what the others would give."""
+
+    scores: Scores
+    why: str
+    candidates: tuple[GridCandidate, ...]  # the best first
+    width: int
+    height: int
+    epsilon: Number
+    people: int
+    shape: str
+
+    def build(self) -> GridResponse:
+        """The survey itself."""
+        return GridResponse(width=self.width, height=self.height, epsilon=self.epsilon, scores=self.scores)
+
+    def __str__(self) -> str:
+        rows = [
+            [one.scores, f"{one.total_variation:15.2f}", f"{f'±{one.half_width:.3g}':>9}", str(one.size)]
+            for one in self.candidates
+        ]
+        lines = table([[f"{'scores':10}", "total variation", "one share", "bytes"], *rows])
+        return "\n".join([*lines, wrapped(self.why)])
+
+
+@overload
 def choose(
     domain_size: SupportsIndex,
     epsilon: NumberLike,
@@ -90,19 +140,47 @@ def choose(
     *,
     frequency: NumberLike | None = None,
     confidence: NumberLike = "0.95",
-) -> SurveyChoice:
-    """The survey (frequency oracle) with the least error, and why.
+) -> SurveyChoice: ...
+
+
+@overload
+def choose(
+    domain_size: tuple[SupportsIndex, SupportsIndex],
+    epsilon: NumberLike,
+    people: SupportsIndex,
+    *,
+    shape: Shape = "clusters",
+    confidence: NumberLike = "0.95",
+) -> GridChoice: ...
+
+
+@argument_errors
+def choose(
+    domain_size: SupportsIndex | tuple[SupportsIndex, SupportsIndex],
+    epsilon: NumberLike,
+    people: SupportsIndex,
+    *,
+    frequency: NumberLike | None = None,
+    shape: Shape | None = None,
+    confidence: NumberLike = "0.95",
+) -> SurveyChoice | GridChoice:
+    """Choose the survey (frequency oracle) with the least error and say why.
 
     Args:
-        domain_size: how many values an answer can have, up to 2^20.
+        domain_size: how many values an answer can have, up to 2^20; or (width, height) of a grid of up to 4,096 cells, to
+            choose the scores of a `GridResponse`.
         epsilon: the privacy parameter of one report.
         people: how many people answer.
-        frequency: the frequency at which errors are compared; 1 / domain_size unless it is given.
+        frequency: the frequency at which errors are compared; 1 / domain_size unless it is given. Not for grids.
+        shape: for grids alone: how people are assumed to live, "clusters" (55% around one place and 35% around another,
+            normal with a deviation of a tenth of the sides, the others anywhere), "point" (90% in one cell, the others
+            anywhere) or "flat" (anywhere).
         confidence: with which probability an interval holds.
 
     Raises:
         NumberError: a parameter is no number or out of range.
-        SizeError: there are too many values.
+        SizeError: there are too many values or cells.
+        DataError: the shape is another word, or given without a grid; a frequency is given with one.
 
     Example:
         >>> from dither.local import choose
@@ -110,7 +188,15 @@ def choose(
         ('direct', 'hashing')
         >>> choose(4, 1, 1000).build(["a", "b", "c", "d"])
         DirectEncoding(4 values, epsilon='1')
+        >>> choose((5, 5), 2, 20_000, shape="point").scores
+        'uniform'
     """
+    if isinstance(domain_size, tuple):
+        if frequency is not None:
+            raise DataError("frequency", frequency, "maps are compared as a whole", "choose((10, 10), 1, 10_000)")
+        return _choose_scores(domain_size, epsilon, people, shape or "clusters", confidence)
+    if shape is not None:
+        raise DataError("shape", shape, "it is of a grid", "choose((10, 10), 1, 10_000)")
     size = integer(domain_size, name="domain_size", least=2)
     if size > MOST_VALUES:
         raise SizeError("domain_size", size, f"a survey has up to {MOST_VALUES} values", "fewer values, or heavy hitters")
@@ -134,6 +220,93 @@ def choose(
         people=count,
         confidence=rational(confidence, name="confidence"),
     )
+
+
+def _choose_scores(
+    sides: tuple[SupportsIndex, SupportsIndex],
+    epsilon: NumberLike,
+    people: SupportsIndex,
+    shape: str,
+    confidence: NumberLike,
+) -> GridChoice:
+    if len(sides) != 2:
+        raise DataError("domain_size", sides, "a grid has two sides", "(10, 10)")
+    if shape not in SHAPES:
+        raise DataError("shape", shape, "it says how people are assumed to live", ", ".join(SHAPES))
+    width, height = (integer(side, name="domain_size", least=1) for side in sides)
+    if width * height > MOST_CELLS:
+        why = f"maps of up to {MOST_CELLS} cells are compared"
+        raise SizeError("domain_size", (width, height), why, "coarser cells, or GridResponse itself")
+    count, found = read_people(people), []
+    for scores in SCORES:
+        survey = GridResponse(width=width, height=height, epsilon=epsilon, scores=scores)
+        far = predicted_variation(survey, SHAPES[shape][1](width, height), count)
+        found.append(GridCandidate(scores, far, survey.error(count, confidence), survey.dtype.itemsize))
+    found.sort(key=lambda one: (one.total_variation, one.half_width))
+    near = [one for one in found if one.total_variation <= TIE * found[0].total_variation]
+    best = min(near, key=lambda one: one.half_width)
+    other = next(one for one in found if one is not best)
+    why = (
+        f"Take '{best.scores}': if people live {SHAPES[shape][0]}, the map of {count} people is predicted to be off by a "
+        f"total variation of {best.total_variation:.2f}, and with '{other.scores}' by {other.total_variation:.2f}."
+    )
+    if best.half_width > 1:
+        why += " The share of one cell by itself stays unknown."
+    return GridChoice(best.scores, why, tuple(found), width, height, survey.epsilon, count, shape)
+
+
+def predicted_variation(survey: GridResponse, shares: NDArray[np.float64], people: int) -> float:
+    """Total variation to be expected of a map whose cells have these shares of so many people, by the usual method."""
+    import numpy as np
+
+    found = []
+    drawn, reported = (signs(shares.size, PREDICTIONS, first=first) for first in (FRESH, FRESH + PREDICTIONS))
+    for living, noise in zip(drawn, reported, strict=True):
+        sizes = np.maximum(people * shares + living * np.sqrt(people * shares), 0.0)
+        sizes *= people / sizes.sum()
+        means = survey.kernel.push(sizes)
+        deviation = np.sqrt(np.maximum(means - survey.kernel.push_squares(sizes), 0.0))
+        counts = np.rint(np.maximum(means + noise * deviation, 0.0)).astype(np.int64)
+        frequency = survey.estimate(Tally(survey.record, counts, int(counts.sum()))).frequency
+        found.append(float(np.abs(frequency - sizes / people).sum()) / 2)
+    return sum(found) / len(found)
+
+
+def hill(width: int, height: int, x: float, y: float) -> NDArray[np.float64]:
+    """Shares of cells, normal around (x, y) with a deviation of a tenth, in sides."""
+    import numpy as np
+
+    across, down = (np.exp(-50 * (np.arange(side) / side - at) ** 2) for side, at in ((width, x), (height, y)))
+    found = np.outer(across, down).reshape(-1)
+    return np.asarray(found / found.sum())
+
+
+def flat(width: int, height: int) -> NDArray[np.float64]:
+    """The same share for all cells."""
+    import numpy as np
+
+    return np.full(width * height, 1 / (width * height))
+
+
+def clusters(width: int, height: int) -> NDArray[np.float64]:
+    """55% around one place, 35% around another, the others anywhere."""
+    near = 0.55 * hill(width, height, 0.2, 0.2) + 0.35 * hill(width, height, 0.7, 0.6)
+    return near + 0.1 * flat(width, height)
+
+
+def point(width: int, height: int) -> NDArray[np.float64]:
+    """90% in one cell, the others anywhere."""
+    found = 0.1 * flat(width, height)
+    found[int(0.4 * width) * height + int(0.4 * height)] += 0.9
+    return found
+
+
+Shape: TypeAlias = Literal["clusters", "point", "flat"]
+SHAPES: dict[str, tuple[str, Callable[[int, int], NDArray[np.float64]]]] = {
+    "clusters": ("in two clusters (55% and 35%, a tenth of the sides wide, the others anywhere)", clusters),
+    "point": ("in one cell (90%, the others anywhere)", point),
+    "flat": ("anywhere alike", flat),
+}
 
 
 def _candidate(name: str, size: int, rate: float, scale: float, f: float) -> SurveyCandidate:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeAlias
 from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.errors import DataError, NumberError, SizeError
-from dither.local.collect.estimate import Estimate
+from dither.local.collect.estimate import Estimate, Frequencies, cut
 from dither.local.collect.intervals import interval, normal_quantile
 from dither.local.collect.reconstruct import project
 from dither.local.collect.reports import Reports
@@ -167,15 +167,14 @@ class Survey(PortableSurvey):
     def estimate(self, found: Reports | Tally, *, method: str | None = None, confidence: NumberLike = "0.95") -> Estimate:
         """Frequencies of all values, from what was `found`, reports or a tally.
 
-        `method` is one of `methods`, the first unless it is given; each interval holds at this `confidence`.
+        `method` is one of `methods`, the usual one of the survey unless it is given; each interval holds at this
+        `confidence`.
         """
         import numpy as np
 
         tally = found if isinstance(found, Tally) else self.tally(found)
         tally.check(self.record, self._nothing.size)
-        chosen = self.methods[0] if method is None else method
-        if chosen not in self.methods:
-            raise DataError("method", method, "this survey has no such method", ", ".join(self.methods))
+        self._check_method(method)
         if tally.people == 0:
             raise SizeError("reports", 0, "there is nothing to estimate from", "at least one report")
         z = normal_quantile(confidence)
@@ -189,17 +188,24 @@ class Survey(PortableSurvey):
         if spread:
             deviation = np.sqrt(deviation**2 + spread)
             low, high = (raw + np.sign(end - raw) * np.hypot(end - raw, z * math.sqrt(spread)) for end in (low, high))
+        ends, frequencies = cut(low, high), self._reconstruct(method, raw, tally)
         return Estimate(
             self.domain,
-            frequency=self._reconstruct(chosen, raw, tally),
+            frequency=frequencies.values,
             raw=raw,
             deviation=deviation,
-            low=np.clip(low, 0.0, 1.0),
-            high=np.clip(high, 0.0, 1.0),
+            low=ends[0],
+            high=ends[1],
+            half_width=(high - low) / 2,
             people=tally.people,
-            method=chosen,
+            method=frequencies.method,
             confidence=float(rational(confidence, name="confidence")),
+            why=frequencies.why,
         )
+
+    def _check_method(self, method: str | None) -> None:
+        if method is not None and method not in self.methods:
+            raise DataError("method", method, "this survey has no such method", ", ".join(self.methods))
 
     def _each(self) -> tuple[Any, Any]:
         """p and q of each value: the same for all, unless a survey says otherwise."""
@@ -209,8 +215,9 @@ class Survey(PortableSurvey):
         """The variance that is not from the flips of people: nothing, unless a survey says otherwise."""
         return 0.0
 
-    def _reconstruct(self, method: str, raw: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
-        return project(raw, method)
+    def _reconstruct(self, method: str | None, raw: NDArray[np.float64], tally: Tally) -> Frequencies:
+        chosen = self.methods[0] if method is None else method
+        return Frequencies(project(raw, chosen), chosen)
 
     @cached_property
     def _nothing(self) -> NDArray[np.int64]:

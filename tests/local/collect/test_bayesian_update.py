@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -64,14 +66,29 @@ def test_the_likelihood_never_falls(kernel, truth):
     assert (found.frequency >= 0).all()
 
 
-@pytest.mark.parametrize(("kernel", "truth"), KERNELS, ids=lambda one: type(one).__name__)
-def test_what_noise_alone_would_gain(kernel, truth):
-    """At the truth n sum p (w - 1)^2 is E s on average: 4,000 draws, five deviations of their mean."""
-    people, m = 200, kernel.push(truth)
-    drawn = np.random.default_rng(2).multinomial(people, m / m.sum(), size=4000) / people
-    gained = [people * truth @ (kernel.pull(h / m) - 1) ** 2 for h in drawn]
-    expected = module.noise_gain(kernel, truth, m, people)
-    assert np.mean(gained) == pytest.approx(expected, abs=5 * np.std(gained) / 4000**0.5)
+@pytest.mark.parametrize("size", [2, 30, 500, 5000])
+def test_what_is_held_out_is_uncorrelated_with_what_is_fitted(size):
+    """The mean over signs of fitted times held out is c^2 - v: if v is the variance of c, its mean is the mean squared."""
+    counts = np.arange(size) % 40 * 1.0
+    variance = counts * (np.arange(size) % 3 / 2)
+    fitted, held = module.split(counts, variance)
+    assert fitted.min() >= 0
+    assert (fitted.mean(axis=0), held.mean(axis=0)) == (pytest.approx(counts), pytest.approx(counts))
+    assert (fitted * held).mean(axis=0) == pytest.approx(counts**2 - variance)
+    assert len(fitted) * size >= min(32 * size, 2 * 700)
+    signs = np.sign(fitted - counts)[: len(fitted) // 2, variance > 0]
+    if size > 30:
+        assert (np.abs(signs.mean(axis=1)) < 0.2).all()
+        assert all(abs(a @ b) < 0.25 * len(a) for a, b in combinations(signs, 2))
+
+
+def test_signs_are_the_same_everywhere():
+    """Whole numbers alone: a square times a power of an odd number, modulo 2^64, and its top bit."""
+    rows = module.signs(6, 16)
+    by_hand = [
+        [1 - 2 * (at * at * pow(module.ODD, row + 1, 2**64) % 2**64 >> 63) for at in range(1, 7)] for row in range(16)
+    ]
+    assert rows.tolist() == by_hand + [[-sign for sign in row] for row in by_hand]
 
 
 @pytest.mark.parametrize("truth", [unimodal(1000), two_hills(1000)], ids=["one hill", "two hills"])
@@ -82,7 +99,7 @@ def test_convergence_fits_noise_and_the_stop_does_not(truth):
     stopped, smooth = bayes(kernel, counts), bayes(kernel, counts, smooth=True)
     long = bayes(kernel, counts, until="convergence", most=2000)
     error = {name: np.abs(one.frequency - truth).sum() for name, one in (("stop", stopped), ("smooth", smooth))}
-    assert stopped.stopped == smooth.stopped == "noise"
+    assert stopped.stopped == smooth.stopped == "held-out"
     assert 1 <= stopped.iterations < 60
     assert max(error.values()) < 0.06
     assert np.abs(long.frequency - truth).sum() > 8 * max(error.values())
@@ -98,7 +115,7 @@ def test_the_stop_on_a_flat_channel():
     kernel, truth = FlatKernel(100, 2), zipf(100)
     counts = reports(kernel, truth, 100_000, 4)
     found = bayes(kernel, counts)
-    assert found.stopped == "noise"
+    assert found.stopped == "held-out"
     assert found.iterations > 100
     assert np.abs(found.frequency - truth).sum() < 0.4
 
@@ -108,7 +125,7 @@ def test_a_grid():
     kernel, truth = GridKernel(30, 20, "0.8"), np.outer(unimodal(20), two_hills(30)).ravel()
     counts = reports(kernel, truth, 200_000, 5)
     stopped, long = bayes(kernel, counts), bayes(kernel, counts, until="convergence", most=1500)
-    assert stopped.stopped == "noise"
+    assert stopped.stopped == "held-out"
     assert np.abs(stopped.frequency - truth).sum() < 0.15
     assert np.abs(long.frequency - truth).sum() > 1.3 * np.abs(stopped.frequency - truth).sum()
     dense = bayes(Channel(kernel.push(np.eye(600))), counts)
@@ -137,7 +154,7 @@ def test_smoothing_by_hand():
 
 
 def test_what_it_says():
-    assert "noise" in str(bayes(FlatKernel(4, 1), [5, 5, 5, 5]))
+    assert "held out are likeliest" in str(bayes(FlatKernel(4, 1), [6, 5, 5, 5]))
     assert "limit" in str(bayes(FlatKernel(4, 1), [50, 5, 5, 5], most=0))
     assert "changes nothing" in str(bayes(FlatKernel(4, 1), [500, 1, 1, 1], until="convergence"))
 

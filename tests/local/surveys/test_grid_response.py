@@ -16,6 +16,7 @@ from dither.local.surveys import grid_response as grid
 from dither.local.surveys.grid_response import GridResponse
 from dither.mechanisms.response.location_response import LocationResponse
 from tests.local import suite
+from tests.local.draw import whole
 
 SMALL = [
     GridResponse(width=3, height=2, epsilon=1),
@@ -96,6 +97,73 @@ def test_estimates(scores):
     assert survey.tally(survey.randomize([tuple(point) for point in points[:50].tolist()])).people == 50
 
 
+def cluster(side, people):
+    """90% around (4, 4) of ten, one tenth of the side wide; the others anywhere."""
+    steps = np.arange(side) * 10 / side - 4
+    hill = np.exp(-(steps[:, None] ** 2 + steps**2) / 2)
+    return whole((0.9 * hill / hill.sum() + 0.1 / side**2).reshape(-1), people)
+
+
+MAPS = {"one cluster": cluster(6, 20_000), "flat": whole(np.full(36, 1 / 36), 20_000)}
+
+
+@pytest.mark.parametrize("scores", ["distance", "uniform"])
+@pytest.mark.parametrize("name", MAPS)
+def test_the_usual_method_is_nearly_the_best_there_is(name, scores):
+    """Total variation at epsilon = 2, mean of three collections; `python -m benchmarks places` has twelve maps."""
+    survey, sizes, rng = GridResponse(width=6, height=6, epsilon=2, scores=scores), MAPS[name], np.random.default_rng(8)
+    far, matrix = {None: 0.0, "simplex": 0.0, "likelihood": 0.0}, survey.kernel.push(np.eye(36))
+    for _ in range(3):
+        counts = rng.multinomial(sizes, matrix).sum(axis=0)
+        tally = Tally(survey.record, counts, 20_000)
+        for method in far:
+            frequency = survey.estimate(tally, method=method).frequency
+            far[method] += np.abs(frequency - sizes / 20_000).sum() / 6
+    assert far[None] <= 1.1 * min(far["simplex"], far["likelihood"])
+    assert far[None] < {"one cluster": 0.27, "flat": 0.05}[name]
+    if scores == "distance":
+        assert far["simplex"] > 0.7, "nearly all people in a few cells, wherever"
+
+
+def test_what_nearly_exact_reports_say_is_not_smoothed():
+    """At epsilon = 6 nearly all reports are true: who was asked by chance is no noise, and a flat start is no excuse."""
+    survey, rng = GridResponse(width=5, height=5, epsilon=6, scores="uniform"), np.random.default_rng(10)
+    sizes = rng.multinomial(5000, np.full(25, 0.04))
+    tally = Tally(survey.record, rng.multinomial(sizes, survey.kernel.push(np.eye(25))).sum(axis=0), 5000)
+    usual, simplex = (survey.estimate(tally, method=method).frequency for method in (None, "simplex"))
+    assert np.abs(usual - sizes / 5000).sum() <= 1.2 * np.abs(simplex - sizes / 5000).sum()
+
+
+def test_the_estimate_says_which_method_was_chosen_and_why():
+    survey = GridResponse(width=6, height=6, epsilon=2)
+    blurred = Tally(survey.record, np.rint(MAPS["one cluster"] @ survey.channel().matrix).astype(np.int64), 20_000)
+    found = survey.estimate(blurred)
+    assert (found.method, found.why[:52]) == ("bayes", "chosen: stopped where held-out reports are likeliest")
+    assert found.why.split()[-1].isdigit()
+    assert " ".join(str(found).split()).count(found.why) == 1
+    same = survey.estimate(blurred, method="bayes")
+    assert (same.frequency == found.frequency).all()
+    assert not same.why.startswith("chosen")
+    end = survey.estimate(blurred, method="likelihood")
+    assert end.why.endswith("converged after 10000 steps")
+    clear = GridResponse(width=2, height=2, epsilon=400, scores="uniform")
+    sure = clear.estimate(Tally(clear.record, np.array([5, 0, 3, 2]), 10))
+    assert sure.frequency == pytest.approx([0.5, 0, 0.3, 0.2])
+    assert sure.method == "likelihood"
+    assert sure.why.startswith("chosen: held-out reports are likelier to the end; converged after")
+
+
+def test_no_number_of_people_where_an_error_exceeds_1():
+    """Where 20,000 people were told to be 224,111, and -60,000 nearby."""
+    survey = GridResponse(width=10, height=10, epsilon=2)
+    counts = np.random.default_rng(9).multinomial(20_000, np.full(100, 0.01))
+    found = survey.estimate(Tally(survey.record, counts, 20_000), method="raw")
+    assert np.abs(found.counts).max() > 20_000
+    assert str(found).startswith("Every share has an error above 1 (up to ±")
+    assert "people" not in str(found).splitlines()[2]
+    assert found.half_width.max() <= survey.error(20_000) * 1.05
+
+
 def test_the_update_of_bayes_climbs_and_stops_before_it_fits_the_noise():
     survey = GridResponse(width=20, height=20, epsilon=20)
     points, truth = people_on(survey, 50_000)
@@ -143,7 +211,7 @@ def test_coverage():
     reports = survey.randomize(np.tile(points, (runs, 1)))
     held = np.zeros(20)
     for part in reports.payload.reshape(runs, -1):
-        found = survey.estimate(Reports(reports.record, part))
+        found = survey.estimate(Reports(reports.record, part), method="raw")  # intervals are the same by every method
         held += (found.low <= truth) & (truth <= found.high)
     # P(Binomial(300, 0.95) < 261) < 5e-8, and there are 20 cells
     assert held.min() >= 261, held

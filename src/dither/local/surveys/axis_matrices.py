@@ -43,7 +43,7 @@ def axis_matrices(count: int, rate: float) -> AxisMatrices:
 
 
 class KroneckerKernel:
-    """Two independent axes as a kernel: products with the Kronecker product of their matrices."""
+    """Two independent axes as a kernel: products with the Kronecker product of their matrices; several vectors are rows."""
 
     def __init__(self, across: NDArray[np.float64], down: NDArray[np.float64]) -> None:
         self._across, self._down = across, down
@@ -56,13 +56,15 @@ class KroneckerKernel:
         """The mean of `values` over the reports of each true cell."""
         return self._both(values, self._across, self._down.T)
 
-    def pull_squares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of `values` over all reports with the squared probabilities of each true cell."""
-        return self._both(values, self._across**2, self._down.T**2)
+    def push_squares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`push` of `prior` with squared probabilities."""
+        return self._both(prior, self._across.T**2, self._down**2)
 
     def _both(
         self, cells: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         import numpy as np
 
-        return np.asarray((left @ np.reshape(cells, (len(left), len(right))) @ right).reshape(-1))
+        return np.asarray(
+            (left @ np.reshape(cells, (*np.shape(cells)[:-1], len(left), len(right))) @ right).reshape(np.shape(cells))
+        )

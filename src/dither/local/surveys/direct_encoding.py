@@ -16,7 +16,8 @@ from dither.arguments import argument_errors
 from dither.channels.channel import Channel
 from dither.channels.kernels import FlatKernel
 from dither.local.client_law import response
-from dither.local.collect.bayesian_update import bayes
+from dither.local.collect.bayesian_update import updated
+from dither.local.collect.estimate import Frequencies
 from dither.local.collect.reconstruct import water_filling
 from dither.local.collect.tally import Tally
 from dither.local.survey import DomainLike, Survey
@@ -82,13 +83,12 @@ class DirectEncoding(Survey):
 
         return counts.astype(np.float64)
 
-    def _reconstruct(self, method: str, raw: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
+    def _reconstruct(self, method: str | None, raw: NDArray[np.float64], tally: Tally) -> Frequencies:
         """Also the likeliest distribution, and step by step towards it; "smooth" is for values in order."""
         if method == "likelihood":
-            return water_filling(tally.counts, self.epsilon)
+            return Frequencies(water_filling(tally.counts, self.epsilon), method)
         if method in ("bayes", "smooth"):
-            kernel = FlatKernel(len(self.domain), self.epsilon)
-            return bayes(kernel, tally.counts, smooth=method == "smooth").frequency
+            return updated(FlatKernel(len(self.domain), self.epsilon), tally.counts, method)
         return super()._reconstruct(method, raw, tally)
 
     def channel(self) -> Channel:
