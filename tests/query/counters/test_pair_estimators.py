@@ -16,7 +16,7 @@ from dither.mechanisms.additive.geometric import Geometric
 from dither.privacy.unit import Unit
 from dither.query.counters import fieller_regions
 from dither.query.counters.counter_sets import choose_counters
-from dither.query.counters.estimators import Reader
+from dither.query.counters.estimators import Guesses, Reader
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
 from dither.testing import seeded
@@ -244,7 +244,7 @@ def misses(name, kind, noise, confidence, draws=DRAWS, seed=7, epsilon=2):
     with seeded(random.Random(f"{name} {kind} {noise}").getrandbits(32)):
         drawn = law.law.sample((draws, len(measures))).tolist()
     released = [[totals[m.part] + extra for m, extra in zip(measures, row, strict=True)] for row in drawn]
-    values, lows, highs = own.read(released, Reader(law, 1, Fraction(confidence), None))
+    values, lows, highs = own.read(released, Reader(law, 1, Fraction(confidence)))
     assert all(low <= value <= high for low, value, high in zip(lows, values, highs, strict=True))
     assert all(map(math.isfinite, values))
     off = 0 if truth is None else sum(not low <= truth <= high for low, high in zip(lows, highs, strict=True))
@@ -275,7 +275,7 @@ def test_intervals_tell_something_where_rows_are_many(name):
     assert max(high - low for low, high in found) < most
     assert (
         estimator(case.strategy, 0).error(
-            Reader(Geometric(epsilon=2, sensitivity=case.strategy.sets[0].reach), 1, Fraction("0.95"), 1500)
+            Reader(Geometric(epsilon=2, sensitivity=case.strategy.sets[0].reach), 1, Fraction("0.95"), Guesses(1500))
         )
         < most
     )

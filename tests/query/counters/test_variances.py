@@ -21,7 +21,7 @@ from dither.errors import QuestionError
 from dither.privacy.unit import Unit
 from dither.query.counters import intervals as interval
 from dither.query.counters.counter_sets import choose_counters
-from dither.query.counters.estimators import MeanEstimator, Reader, SumEstimator
+from dither.query.counters.estimators import Guesses, MeanEstimator, Reader, SumEstimator
 from dither.query.counters.variances import VarianceEstimator
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import LARGEST, choose_bounding, with_shares
@@ -289,7 +289,7 @@ def test_intervals_cover(name, kind, noise):
     with seeded(zlib.crc32(f"{name} {kind} {noise}".encode())):
         drawn = noise.law.sample((runs, 3)).tolist()
     rows = [[c + n for c, n in zip(counters(values), draw, strict=True)] for draw in drawn]
-    middle, low, high = reading.read(rows, Reader(noise, 1, LEVEL, None))
+    middle, low, high = reading.read(rows, Reader(noise, 1, LEVEL))
     most = (0.5 if reading.of_sample else 0.25) * G * G
     assert all(
         0 <= a <= b <= c <= (math.sqrt(most) if reading.is_root else most) * 1.001
@@ -303,7 +303,7 @@ def test_intervals_cover(name, kind, noise):
     assert covered >= 0.86 * runs
     if name == "many":  # and is not much too wide
         wide = float(np.median(np.array(high) - np.array(low)))
-        assert wide < 3 * reading.error(Reader(noise, 1, LEVEL, len(values)))
+        assert wide < 3 * reading.error(Reader(noise, 1, LEVEL, Guesses(len(values))))
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=["geometric", "Gaussian"])
@@ -402,5 +402,5 @@ def test_estimates_follow_from_the_counters_alone(kind):
     truth = np.var(values, ddof=int(reading.of_sample))
     for resolution in (1, 64):
         rows = [[resolution * counter for counter in counters(values)]]
-        middle, _, _ = reading.read(rows, Reader(wide, resolution, LEVEL, None))
+        middle, _, _ = reading.read(rows, Reader(wide, resolution, LEVEL))
         assert middle[0] == pytest.approx(math.sqrt(truth) if reading.is_root else truth, rel=1e-9)

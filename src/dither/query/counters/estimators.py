@@ -37,13 +37,20 @@ UNKNOWN = (
 
 
 @dataclass(frozen=True)
+class Guesses:
+    """Public guesses about a group, for errors that depend on its rows."""
+
+    size: int | None = None  # its rows
+
+
+@dataclass(frozen=True)
 class Reader:
     """What an estimator needs beside the counters."""
 
     noise: Noise
     resolution: int
     confidence: Fraction
-    size: int | None  # a public guess of the rows of a group
+    guesses: Guesses = Guesses()
 
 
 @dataclass(frozen=True)
@@ -184,13 +191,13 @@ class MeanEstimator(Estimator):
 
     def error(self, by: Reader) -> float | None:
         """The half-width where a group has as many rows as somebody guessed."""
-        return None if by.size is None else self._error(by, by.size)
+        return None if by.guesses.size is None else self._error(by, by.guesses.size)
 
     def told(self, by: Reader) -> str:
         """The half-width, or what it is divided by."""
-        if by.size is None:
+        if by.guesses.size is None:
             return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}"
-        return f"about {rounded(self._error(by, by.size))} where a group has {number(by.size)} values"
+        return f"about {rounded(self._error(by, by.guesses.size))} where a group has {number(by.guesses.size)} values"
 
     def _error(self, by: Reader, size: int) -> float:
         unit = self.row * by.resolution

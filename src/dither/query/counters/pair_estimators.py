@@ -142,14 +142,16 @@ class PairEstimator(Estimator):
 
     def error(self, by: Reader) -> float | None:
         """About how far it may be off where so many rows count as somebody guessed."""
-        return None if by.size is None else self._error(by, by.size)
+        return None if by.guesses.size is None else self._error(by, by.guesses.size)
 
     def told(self, by: Reader) -> str:
         """The half-width where values spread, or what it is divided by."""
         spread = "where both columns deviate by a quarter of their bounds"
-        if by.size is None:
+        if by.guesses.size is None:
             return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}, {spread}"
-        return f"about {rounded(self._error(by, by.size))} {spread}, and a group has {number(by.size)} values"
+        return (
+            f"about {rounded(self._error(by, by.guesses.size))} {spread}, and a group has {number(by.guesses.size)} values"
+        )
 
     def _error(self, by: Reader, size: int) -> float:
         import numpy as np

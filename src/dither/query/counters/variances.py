@@ -85,12 +85,12 @@ class VarianceEstimator(Estimator):
 
     def error(self, by: Reader) -> float | None:
         """About how far it may be off where so many rows count as somebody guessed."""
-        return None if by.size is None else self._error(by, by.size)
+        return None if by.guesses.size is None else self._error(by, by.guesses.size)
 
     def told(self, by: Reader) -> str:
         """The half-width, or what it is divided by."""
-        if by.size is not None:
-            return f"about {rounded(self._error(by, by.size))} where a group has {number(by.size)} values"
+        if by.guesses.size is not None:
+            return f"about {rounded(self._error(by, by.guesses.size))} where a group has {number(by.guesses.size)} values"
         one = self._error(by, MANY)
         if self.is_root:  # where there is no spread: less where there is
             whole = one * MANY**0.5

@@ -20,6 +20,7 @@ from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike, integer, rational
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.counters.estimators import Guesses
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.aggregates import Quantile
@@ -55,7 +56,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         options, budget, epsilon=ask.epsilon, rho=ask.rho, guarantee=ask.guarantee, error=ask.error
     )
     _check_names(question)
-    level, hint = _confidence(ask.confidence), _size(ask.size)
+    level, guesses = _confidence(ask.confidence), Guesses(_size(ask.size))
     if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
     alone, other = promise is None, read_other(question, ask.other)
@@ -66,7 +67,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
     is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
     ends = _ends(ask.intervals, question, alone=alone)
-    pricing = Pricing(question, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other, ends)
+    pricing = Pricing(question, ask.bounding, budget.unit, is_pure, level, guesses, ask.error, lost, other, ends)
     first = holdings.sources.get(question.relation.tables[0].name)
     facts = Facts(
         str(ask.text),
@@ -109,7 +110,7 @@ def _under(pricing: Pricing, facts: Facts, policy: Policy, options: Options, pro
         return _at_price(Stated(pricing, facts), promise, facts.budget)
     found = Found(pricing, facts, policy, options)
     offer, hard = _at_price(found, promise, facts.budget), found.hard
-    return offer if hard is None else better(offer, _at_price(hard, promise, facts.budget), pricing.size)
+    return offer if hard is None else better(offer, _at_price(hard, promise, facts.budget), pricing.guesses.size)
 
 
 def _at_price(ways: Ways[Made], promise: Spend | None, budget: Filter) -> Offer:

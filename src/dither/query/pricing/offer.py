@@ -165,7 +165,6 @@ class Offer:
     readings: tuple[Reading, ...] = field(repr=False)  # of each aggregate: of which statistic, and where
     bounding: Bounding = field(repr=False)
     confidence: Fraction
-    size: int | None
     budget: Filter = field(repr=False)  # of the ledger that will pay: prices are told in its currency
     asked: NumberLike | None = field(default=None, repr=False)  # the epsilon that was stated
     choice: GroupChoice | None = field(default=None, repr=False)  # of groups, where a private release chooses them

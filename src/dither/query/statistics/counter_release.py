@@ -19,7 +19,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Reader, SumEstimator
+from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Guesses, Noise, Reader, SumEstimator
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
@@ -106,7 +106,7 @@ class CounterRelease(Statistic):
     mechanism: Noise
     estimators: tuple[Estimator, ...]
     confidence: Fraction
-    size: int | None  # a public guess of the rows of a group
+    guesses: Guesses
 
     @classmethod
     def make(
@@ -119,7 +119,7 @@ class CounterRelease(Statistic):
         *,
         pure: bool,
         confidence: Fraction,
-        size: int | None,
+        guesses: Guesses,
     ) -> CounterRelease:
         """The counters at their price."""
         mechanism: Noise
@@ -128,7 +128,7 @@ class CounterRelease(Statistic):
         else:
             square = bounding.l2_squared(counters)
             mechanism = Gaussian(rho=amount, l2_squared=square, integers=True, unit=bounding.unit)
-        return cls(question, bounding, counters, mechanism, estimators, confidence, size)
+        return cls(question, bounding, counters, mechanism, estimators, confidence, guesses)
 
     @property
     def amount(self) -> Number | Fraction:
@@ -172,7 +172,7 @@ class CounterRelease(Statistic):
         ]
 
     def _reader(self, confidence: Fraction) -> Reader:
-        return Reader(self.mechanism, self.bounding.resolution, confidence, self.size)
+        return Reader(self.mechanism, self.bounding.resolution, confidence, self.guesses)
 
     def read(self, released: Any, place: int) -> Columns:
         """By its estimator."""
