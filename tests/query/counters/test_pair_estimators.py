@@ -17,6 +17,7 @@ from dither.privacy.unit import Unit
 from dither.query.counters import fieller_regions
 from dither.query.counters.counter_sets import choose_counters
 from dither.query.counters.estimators import Guesses, Reader
+from dither.query.counters.pair_moments import Sample
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
 from dither.testing import seeded
@@ -306,3 +307,13 @@ def test_coverage_fails_where_noise_is_taken_for_less(monkeypatch):
         "dither.query.counters.regressions.product_vector", lambda p, m: (p * m, -m, -p * 1.05, 0.0, 1.0, 0.0, 0.0)
     )
     assert misses("REGR_SLOPE", "plain", "geometric", "3/4")[0] > 33
+
+
+def test_estimates_are_alike_at_both_bounds():
+    """Where noise takes a mean beyond a bound, turning a column about changes no variance, and a sign of a covariance."""
+    for sums in ((-3.0, 50.0), (104.0, 50.0), (50.0, 50.0), (-3.0, 104.0)):
+        found = Sample(100.0, *sums, 40.0, 30.0, 45.0)
+        u, _ = sums
+        turned = Sample(100.0, 100.0 - u, sums[1], 100.0 - 2 * u + 40.0, sums[1] - 30.0, 45.0)
+        assert turned.variances == pytest.approx(found.variances)
+        assert turned.covariance == pytest.approx(-found.covariance)

@@ -111,5 +111,6 @@ def _estimates(
 
     rows = np.maximum(total, 2.0 if sample else 1.0)
     mean = np.clip(sum_ / rows, 0.0, 1.0)
-    found: NDArray[np.float64] = np.clip(squares / rows - mean**2, 0.0, mean * (1 - mean))
+    about_mean = (squares - 2 * mean * sum_ + mean**2 * total) / rows
+    found: NDArray[np.float64] = np.clip(about_mean, 0.0, mean * (1 - mean))
     return found * rows / (rows - 1) if sample else found
