@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -44,7 +45,8 @@ def quote(
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = terms.quote(sql, open_policy(policy))
     told = made.explain(details=details)
-    typer.echo(wrapped(told.replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)")))
+    told = re.sub(r"\(say ([a-z= ]+) for a figure\)", lambda found: re.sub(r"(\w+)=", r"--\1", found[0]), told)
+    typer.echo(wrapped(told.replace("(limits='hard')", "(--limits hard)")))
     if isinstance(made, FreeQuote):
         typer.echo(wrapped(f"Left       {_left(made, details=details)}"))
     made.holdings.ledger.close()

@@ -12,12 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import SupportsIndex
 
 from dither.density.quantiles.rank_scores import ENDS, read_ends
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
-from dither.numeric.number import NumberLike, integer, rational
+from dither.numeric.number import NumberLike, rational
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.counters.estimators import Guesses
@@ -29,6 +28,7 @@ from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.found_policy import HARD, with_auto
+from dither.query.pricing.guesses import read_guesses
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.limit_searches import check_wishes
 from dither.query.pricing.offer import Offer, Values
@@ -40,12 +40,18 @@ from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better, 
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse, read_subqueries
 
-LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
 
 
-def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lost: Fraction | None = None) -> Offer:
-    """The offer for a question. In a batch its price and its delta are given parts of the whole."""
+def make_offer(
+    ask: Ask,
+    holdings: Holdings,
+    *,
+    promise: Spend | None = None,
+    lost: Fraction | None = None,
+    guesses: Guesses | None = None,
+) -> Offer:
+    """The offer for a question. In a batch its price and its delta are given parts of the whole, and guesses were read."""
     policy, budget = with_auto(holdings.policy, ask.limits, ask.bounds), holdings.ledger.budget
     question, options = read_question(ask.text, policy)
     holdings.engine.check(question)
@@ -56,7 +62,9 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         options, budget, epsilon=ask.epsilon, rho=ask.rho, guarantee=ask.guarantee, error=ask.error
     )
     _check_names(question)
-    level, guesses = _confidence(ask.confidence), Guesses(_size(ask.size))
+    level = _confidence(ask.confidence)
+    if guesses is None:
+        guesses = read_guesses(ask.size, ask.spread, [question], policy)
     if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
     alone, other = promise is None, read_other(question, ask.other)
@@ -85,7 +93,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
 
         def scalar(subquery: str, part: Spend) -> Offer:
             own = replace(inner_ask(ask, subquery), limits=HARD if ask.limits == HARD else None)
-            return make_offer(own, holdings, promise=part, lost=Fraction(0))
+            return make_offer(own, holdings, promise=part, lost=Fraction(0), guesses=guesses)
 
         def around(part: Spend, values: Values) -> Offer:
             asked = parse(text, apply_options(options, policy), values)
@@ -142,13 +150,6 @@ def _ends(stated: bool | NumberLike, question: Question, *, alone: bool) -> Frac
         why = "only the intervals of quantiles cost something: those of counts, sums and averages follow from their noise"
         raise QuestionError("intervals", stated, why, "leaving it out")
     return share
-
-
-def _size(stated: SupportsIndex | None) -> int | None:
-    hint = None if stated is None else integer(stated, name="size", least=1)
-    if hint is not None and hint > LARGEST_SIZE:
-        raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
-    return hint
 
 
 def _check_names(question: Question) -> None:

@@ -207,9 +207,9 @@ def _wishes(wished: ErrorsLike | None, under: Context) -> dict[str, float]:
         limits[name] = float(wish)
         reading = under.counters.readings[names.index(name)]
         made = under.statistic(reading.statistic, Fraction(1))
-        if made.error(reading.place, under.confidence) is None:
-            why, instead = made.unknown_error(reading.place)
-            raise QuestionError("error", name, why, instead)
+        unknown = made.unknown_error(reading.place)
+        if made.error(reading.place, under.confidence) is None and unknown is not None:
+            raise QuestionError("error", name, *unknown)
     return limits
 
 

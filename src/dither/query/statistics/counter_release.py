@@ -19,7 +19,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Guesses, Noise, Reader, SumEstimator
+from dither.query.counters.estimators import Columns, Estimator, Guesses, Noise, Reader, SumEstimator
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Type
@@ -182,9 +182,9 @@ class CounterRelease(Statistic):
         """Of its estimator."""
         return self.estimators[place].error(self._reader(confidence))
 
-    def unknown_error(self, place: int) -> tuple[str, str]:
-        """It needs a size."""
-        return UNKNOWN
+    def unknown_error(self, place: int) -> tuple[str, str] | None:
+        """Which guess its estimator needs."""
+        return self.estimators[place].unknown(self.guesses)
 
     def told(self, place: int) -> str:
         """By its estimator."""
