@@ -21,6 +21,7 @@ from dither.query.counters.pair_moments import Sample
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import choose_bounding, with_shares
 from dither.testing import seeded
+from tests.query.clinics import clinic
 from tests.query.neighbours import INF, NAN, PEOPLE, Case, estimator, policy, random_row
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
@@ -315,3 +316,25 @@ def test_estimates_are_alike_at_both_bounds():
         turned = Sample(100.0, 100.0 - u, sums[1], 100.0 - 2 * u + 40.0, sums[1] - 30.0, 45.0)
         assert turned.variances == pytest.approx(found.variances)
         assert turned.covariance == pytest.approx(-found.covariance)
+
+
+# -- what is said of them ------------------------------------------------------------------------------------------------
+
+OVER_ALL = "is over all releases, those without an interval (no end) included; intervals with both ends"
+
+
+def test_finite_intervals_of_slopes_miss_more_often_and_that_is_said(tmp_path):
+    """A column that hardly varies: few intervals have both ends, and most of these miss; of all of them one of twenty."""
+    off, found = misses("REGR_SLOPE", "nearly constant x", "geometric", "0.95", draws=200, epsilon=200)
+    finite = sum(all(map(math.isfinite, ends)) for ends in found)
+    assert off <= 31  # of 200 with 1 of 20 each, more miss with a probability below 1e-6
+    assert off > finite / 2 > 0
+    asked = "SELECT REGR_SLOPE(cost, age) AS b, CORR(cost, age) AS r, ROUND(REGR_INTERCEPT(cost, age)) AS a FROM visits"
+    quote = clinic(tmp_path).quote(asked, epsilon=1, confidence="0.9")
+    said = quote.release()
+    for told in (quote.explain(), said.says, str(said.explain())):
+        assert f"b, a: the confidence of 90% {OVER_ALL}" in " ".join(told.split())
+    other = clinic(tmp_path).quote("SELECT CORR(cost, age) AS r FROM visits", epsilon=1)
+    assert OVER_ALL not in " ".join(other.explain().split())
+    batch = clinic(tmp_path).quote([asked, "SELECT COUNT(*) AS n FROM visits"], epsilon=1)
+    assert OVER_ALL in " ".join(batch.explain().split())
