@@ -22,7 +22,7 @@ from dither.privacy.unit import Unit
 from dither.query.counters import intervals as interval
 from dither.query.counters.counter_sets import choose_counters
 from dither.query.counters.estimators import Guesses, MeanEstimator, Reader, SumEstimator
-from dither.query.counters.variances import VarianceEstimator
+from dither.query.counters.variances import VarianceEstimator, _estimates
 from dither.query.plan.expressions import ColumnValue
 from dither.query.sql.parse import parse
 from dither.query.statistics.choose_bounding import LARGEST, choose_bounding, with_shares
@@ -394,3 +394,9 @@ def test_estimates_follow_from_the_counters_alone(kind):
         rows = [[resolution * counter for counter in counters(values)]]
         middle, _, _ = reading.read(rows, Reader(wide, resolution, LEVEL))
         assert middle[0] == pytest.approx(math.sqrt(truth) if reading.is_root else truth, rel=1e-9)
+
+
+def test_a_mean_that_noise_takes_beyond_a_bound_does_not_take_the_variance_with_it():
+    """A hundredth of the rows at the upper bound, all others at the lower one, and noise that hides these in the sum alone."""
+    found = _estimates(np.array([100.0]), np.array([-0.5]), np.array([1.0]), sample=False)
+    assert found[0] == pytest.approx(0.01)

@@ -113,11 +113,11 @@ class VarianceEstimator(MomentEstimator):
 def _estimates(
     total: NDArray[np.float64], sum_: NDArray[np.float64], squares: NDArray[np.float64], *, sample: bool
 ) -> NDArray[np.float64]:
-    """Of u, cut to what the mean allows; fewer than one value (of a sample, two) divide as one."""
+    """Of u, cut to what bounds allow; fewer than one value (of a sample, two) divide as one."""
     import numpy as np
 
     rows = np.maximum(total, 2.0 if sample else 1.0)
     mean = np.clip(sum_ / rows, 0.0, 1.0)
     about_mean = (squares - 2 * mean * sum_ + mean**2 * total) / rows
-    found: NDArray[np.float64] = np.clip(about_mean, 0.0, mean * (1 - mean))
+    found: NDArray[np.float64] = np.clip(about_mean, 0.0, 0.25)
     return found * rows / (rows - 1) if sample else found
