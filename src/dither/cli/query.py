@@ -44,12 +44,15 @@ def quote(
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = terms.quote(sql, open_policy(policy))
-    told = made.explain(details=details)
-    told = re.sub(r"\(say ([a-z= ]+) for a figure\)", lambda found: re.sub(r"(\w+)=", r"--\1", found[0]), told)
+    told = re.sub(r"\(say [a-z= ]+ for a figure\)", _in_flags, made.explain(details=details))
     typer.echo(wrapped(told.replace("(limits='hard')", "(--limits hard)")))
     if isinstance(made, FreeQuote):
         typer.echo(wrapped(f"Left       {_left(made, details=details)}"))
     made.holdings.ledger.close()
+
+
+def _in_flags(found: re.Match[str]) -> str:
+    return re.sub(r"(\w+)=", r"--\1", found[0])
 
 
 @takes_terms

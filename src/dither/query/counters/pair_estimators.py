@@ -76,7 +76,7 @@ class PairEstimator(MomentEstimator):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        return self.counter.of, self.counter.beside
+        return self.asked.pair
 
     @property
     def row_total(self) -> int:
