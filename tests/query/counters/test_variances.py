@@ -397,6 +397,6 @@ def test_estimates_follow_from_the_counters_alone(kind):
 
 
 def test_a_mean_that_noise_takes_beyond_a_bound_does_not_take_the_variance_with_it():
-    """A hundredth of the rows at the upper bound, all others at the lower one, and noise that hides these in the sum alone."""
+    """A hundredth of the rows at the upper bound, all others at the lower one, and noise that hides them in the sum."""
     found = _estimates(np.array([100.0]), np.array([-0.5]), np.array([1.0]), sample=False)
     assert found[0] == pytest.approx(0.01)
