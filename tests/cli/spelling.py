@@ -6,8 +6,8 @@ import re
 
 CALLS = "pure|approx|zcdp|gdp|quote|compare|protect|Ledger|compose|verify|Policy|Number|Fraction|Decimal|dict|list"
 PYTHON = re.compile(
-    # a keyword; not ?table= of an address, nor --error n=20
-    r"(?<![\w?&-])(?<!--error )(?<!-c )[a-z_]\w*=(?![=\"])(?!schema\.)"
+    # a keyword; not ?table= of an address, nor --error n=20 and --spread cost=300
+    r"(?<![\w?&-])(?<!--error )(?<!--spread )(?<!-c )[a-z_]\w*=(?![=\"])(?!schema\.)"
     rf"|(?<![\w`])\.?(?:{CALLS})\("
     r"|\bclinic\.(?!ledger)|\bdither\.[A-Z]|\b(?:True|False|None)\b|\bDataFrame\b"
 )

@@ -54,6 +54,7 @@ def clinic(tmp_path, monkeypatch):
 
 
 COUNT, MEDIAN = "SELECT COUNT(*) AS n FROM visits", "SELECT MEDIAN(cost) AS m FROM visits"
+DEVIATION, PAIR = "SELECT STDDEV(cost) AS s FROM visits", "SELECT CORR(cost, age) AS r FROM visits"
 
 
 @pytest.mark.usefixtures("clinic")
@@ -75,6 +76,13 @@ COUNT, MEDIAN = "SELECT COUNT(*) AS n FROM visits", "SELECT MEDIAN(cost) AS m FR
         ([COUNT, "--epsilon", "1", "--bounds", "auto"], "--bounds = 'auto' is refused"),
         ([MEDIAN, "--error", "m=2"], "--epsilon, and the error bars of the answer"),
         (["SELECT AVG(cost) AS a FROM visits", "--error", "a=2"], "--size 1000 beside it"),
+        ([DEVIATION, "--error", "s=2"], "--size 1000 and --spread cost=<its standard deviation> beside it"),
+        ([PAIR, "--error", "r=1", "--size", "9"], "--spread age=<its standard deviation> --spread cost=<its standard"),
+        ([DEVIATION, "--epsilon", "1", "--spread", "cst=3"], "--spread = 'cst' is refused"),
+        ([DEVIATION, "--epsilon", "1", "--spread", "cost"], "--spread cost=300"),
+        ([DEVIATION, "--epsilon", "1", "--spread", "cost=3", "--spread", "cost=4"], "stated twice for one column"),
+        ([DEVIATION, "--epsilon", "1", "--spread", "cost=-1"], "--spread cost = '-1' is refused"),
+        ([DEVIATION, "--epsilon", "1", "--spread", "cost=1e9"], "--spread cost = '1e9' is refused"),
         (["SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits", "--error", "n=20"], "--error s=20 besides"),
         ([COUNT, "--epsilon", "1000"], "is refused"),
         (["SELECT * FROM visits", "--epsilon", "1"], "is refused"),

@@ -59,6 +59,13 @@ def test_a_quote_costs_nothing(clinic):
     assert " 0.0 % used" in dither("ledger", "show", "clinic.ledger")
 
 
+def test_guesses_of_a_group_have_flags(clinic):
+    asked = ["quote", "SELECT STDDEV(cost) AS s, CORR(cost, age) AS r FROM visits", "--epsilon", "1"]
+    assert "(say --size and --spread for a figure)" in " ".join(dither(*asked).split())
+    guessed = " ".join(dither(*asked, "--size", 10**6, "--spread", "cost=300", "--spread", "age=20.5").split())
+    assert "1,000,000 values with standard deviations 20.5 (age) and 300 (cost)" in guessed
+
+
 def test_a_value_that_is_no_declared_key_is_named(clinic):
     slip = "SELECT COUNT(*) AS n FROM visits WHERE ward = 'Surgery'"
     for questions in ([slip], [slip, "SELECT COUNT(*) AS n FROM visits"]):

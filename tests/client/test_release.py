@@ -70,10 +70,13 @@ def test_numbers_go_as_they_were_written(stub):
     sent = stub.heard[-1].body
     assert sent["guarantee"] == GUARANTEE
     assert [sent[name] for name in ("size", "noise", "bounding", "other")] == [10, "geometric", "clip", "rest"]
+    clinic.quote(SQL, epsilon=1, spread={"cost": 0.1, "age": "1/3"})
+    assert stub.heard[-1].body["spread"] == {"cost": "0.1", "age": "1/3"}
     before = len(stub.heard)
     nan, inf = float("nan"), float("inf")
     wrongs: list[dict[str, Any]] = [{"epsilon": nan}, {"epsilon": inf}, {"rho": True}, {"epsilon": [1]}, {"size": 1.5}]
     wrongs += [{"size": "x"}, {"error": 5}, {"error": {"n": None}}, {"error": {1: 2}}, {"guarantee": "pure"}]
+    wrongs += [{"spread": 5}, {"spread": {"n": nan}}, {"spread": {1: 2}}]
     wrongs += [{"other": 5}, {"noise": {}}, {"limits": True}]
     for wrong in wrongs:
         with pytest.raises(DitherError):

@@ -19,6 +19,7 @@ def ask(policy: Path) -> str:
     """A question about the clinic of a policy: price and error, then the answer."""
     clinic: dither.Dataset = dither.open(policy)
     quote = clinic.quote(SQL, epsilon="0.5", size=5000)
+    clinic.quote("SELECT STDDEV(cost) AS s FROM visits", error={"s": 20}, size=5000, spread={"cost": 300})
     errors: dict[str, float | None] = quote.errors
     answer: dither.Answer = quote.release(analyst="ada", wait=5)
     batch: dither.Batch = clinic.quote(["SELECT COUNT(*) FROM visits", "SELECT AVG(age) FROM visits"], epsilon="0.25")

@@ -97,6 +97,7 @@ clinic.quote("SELECT COUNT(*) FROM visits", epsilon=[1])  # wrong
 clinic.quote("SELECT COUNT(*) FROM visits", guarantee=1)  # wrong
 clinic.quote("SELECT COUNT(*) FROM visits", epsilon=1, bounding="clamp")  # wrong
 clinic.quote("SELECT COUNT(*) FROM visits", epsilon=1, size="large")  # wrong
+clinic.quote("SELECT COUNT(*) FROM visits", epsilon=1, spread=300)  # wrong
 clinic.quote(3, epsilon=1)  # wrong
 quote.release("ada")  # wrong
 quote.epsilon([])  # wrong

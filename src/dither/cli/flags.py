@@ -13,7 +13,7 @@ import re
 from dither.errors import DitherError, PolicyError, QuestionError, show
 
 FLAGS = (
-    *("epsilon", "rho", "error", "confidence", "size", "bounding", "delta", "other"),
+    *("epsilon", "rho", "error", "confidence", "size", "spread", "bounding", "delta", "other"),
     *("noise", "intervals", "limits", "bounds", "analyst", "daily"),
 )
 NAMES = "|".join(FLAGS)
@@ -25,6 +25,7 @@ WORDS = (  # in this order; what has no flag is left out or said by those that d
     (re.compile(r"(?<=, )guarantee=pure\('[^']*'\), (?=or )"), ""),
     (re.compile(r"guarantee=pure\('([^']*)'\)"), r"--noise geometric --epsilon \1"),
     (re.compile(r"quote\(\[\.\.\.\], epsilon='([^']*)'\)"), r"--epsilon \1 for all of them"),
+    (re.compile(r"spread=\{'([^']*)': ([^},]*)(?:, '([^']*)': ([^},]*))?\}"), lambda found: _spread(found)),
     (re.compile(r"(?:error=)?\{'([^']*)': '?([^'}(]*)'?\}"), r"--error \1=\2"),
     (re.compile(r"a budget such as approx\(([^,]*), '([^']*)'\)"), r"a ledger made with --epsilon \1 --delta \2"),
     (re.compile(r"or zcdp\('([^']*)'\)"), r"or --rho \1"),
@@ -75,6 +76,11 @@ ADVICE = {  # by what the operating system said
 }
 
 
+def _spread(found: re.Match[str]) -> str:
+    one, first, other, second = found.groups()
+    return f"--spread {one}={first}" + ("" if other is None else f" --spread {other}={second}")
+
+
 def in_flags(text: str, *, plain: bool = False) -> str:
     """The same text with flags in place of keywords; `plain` takes the quotes off numbers too."""
     for words, flags in (*WORDS, *(PLAIN if plain else ())):
@@ -87,7 +93,7 @@ def parts(error: DitherError) -> tuple[str, str, str]:
     plain = not isinstance(error, (PolicyError, QuestionError))
     typed = error.where in FLAGS and not isinstance(error, PolicyError)  # a policy has no flags
     where = f"--{error.where}" if typed else PLACES.get(error.where, error.where)
-    where = re.sub(r"^error of (.*)$", r"--error \1", where)
+    where = re.sub(r"^(error|spread) of (.*)$", r"--\1 \2", where)
     return where, in_flags(error.why, plain=plain), in_flags(error.instead, plain=plain)
 
 

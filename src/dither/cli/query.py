@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -43,11 +44,15 @@ def quote(
 ) -> None:
     """What a question costs and how far its answer may be off. Reads no data, costs nothing."""
     made = terms.quote(sql, open_policy(policy))
-    told = made.explain(details=details)
-    typer.echo(wrapped(told.replace("(say size= for", "(say --size for").replace("(limits='hard')", "(--limits hard)")))
+    told = re.sub(r"\(say [a-z= ]+ for a figure\)", _in_flags, made.explain(details=details))
+    typer.echo(wrapped(told.replace("(limits='hard')", "(--limits hard)")))
     if isinstance(made, FreeQuote):
         typer.echo(wrapped(f"Left       {_left(made, details=details)}"))
     made.holdings.ledger.close()
+
+
+def _in_flags(found: re.Match[str]) -> str:
+    return re.sub(r"(\w+)=", r"--\1", found[0])
 
 
 @takes_terms

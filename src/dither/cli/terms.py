@@ -29,6 +29,10 @@ class Terms:
     size: Annotated[int | None, typer.Option(help="A public guess of the rows in a group, for the error of averages.")] = (
         None
     )
+    spread: Annotated[
+        list[str] | None,
+        typer.Option(help="A public guess of a column's standard deviation, such as cost=300, for STDDEV and CORR."),
+    ] = None
     bounding: Annotated[
         str | None, typer.Option(help="weights, clip, clip sum or groups; left out, the best that fits.")
     ] = None
@@ -57,7 +61,8 @@ class Terms:
     def quote(self, sql: list[str], clinic: Dataset) -> Quote | Batch:
         """The quote for one question, or for several as a batch."""
         terms: dict[str, Any] = {name: getattr(self, name) for name in get_type_hints(Terms)}
-        terms["error"] = _wishes(self.error) if self.error else None
+        terms["error"] = _by_name("--error", self.error, "n=20") if self.error else None
+        terms["spread"] = _by_name("--spread", self.spread, "cost=300") if self.spread else None
         if self.intervals is None:
             del terms["intervals"]
         asked: Any = sql[0] if len(sql) == 1 else sql
@@ -88,15 +93,14 @@ def takes_terms(command: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-def _wishes(texts: list[str]) -> dict[str, str]:
-    wishes = [_wish(text) for text in texts]
-    if len(dict(wishes)) != len(wishes):
-        raise DataError("--error", texts, "it is stated twice for one column", "--error n=20")
-    return dict(wishes)
-
-
-def _wish(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise DataError("--error", text, "it names no column and error", "--error n=20")
-    return name, value
+def _by_name(flag: str, texts: list[str], example: str) -> dict[str, str]:
+    """Numbers by the names of columns, from texts such as n=20."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not sign:
+            raise DataError(flag, text, "it names no column with its number", f"{flag} {example}")
+        if name in found:
+            raise DataError(flag, texts, "it is stated twice for one column", f"{flag} {example}")
+        found[name] = value
+    return found

@@ -20,7 +20,7 @@ from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.answers.answer import Answer
 from dither.query.answers.batch_answer import BatchAnswer
-from dither.query.pricing.ask import BoundsWord, ErrorsLike, LimitsWord, NoiseKind, Terms, Way
+from dither.query.pricing.ask import BoundsWord, ErrorsLike, LimitsWord, NoiseKind, SpreadLike, Terms, Way
 from dither.terminal import Explanation
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class RemoteDataset:
         error: ErrorsLike | None = None,
         confidence: NumberLike = "0.95",
         size: SupportsIndex | None = None,
+        spread: SpreadLike | None = None,
         bounding: Way | None = None,
         delta: NumberLike | None = None,
         other: str | None = None,
@@ -117,6 +118,8 @@ class RemoteDataset:
             error: how far each aggregate may be off, by its name; the least price with that error is taken.
             confidence: the probability of each error bar, such as 0.95 or '95%'.
             size: a public guess of how many rows a group has; averages need it for their error.
+            spread: public guesses of standard deviations by column, such as {'cost': 300}; STDDEV, CORR and the like need
+                them for their error.
             bounding: how the rows of one person are limited: 'weights', 'clip' or 'groups'.
             delta: the largest probability that an undeclared key of one person alone is shown.
             other: the name under which rows of keys that are not shown are counted together.
@@ -134,7 +137,7 @@ class RemoteDataset:
         """
         terms: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error}
         terms |= {"confidence": confidence}
-        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise}
+        terms |= {"size": size, "spread": spread, "bounding": bounding, "delta": delta, "other": other, "noise": noise}
         terms |= {"intervals": intervals, "limits": limits, "bounds": bounds}
         asked = {"dataset": self.name, "sql": question(sql), **wire_terms(terms)}
         made = RemoteQuote if isinstance(asked["sql"], str) else RemoteBatch

@@ -15,6 +15,10 @@ from dither.privacy.guarantee.guarantee import Guarantee
 
 EXAMPLE = "'SELECT COUNT(*) AS n FROM visits', or a list of such texts; of an Ibis expression ibis.to_sql(expression)"
 
+BY_NAME = {  # why what names no column is refused, and what would work
+    "error": ("it says of no column how far it may be off", "error={'n': 50}"),
+    "spread": ("it names no column with its standard deviation", "spread={'cost': 300}"),
+}
 WORDS = {"bounding", "other", "noise", "limits", "bounds"}
 
 
@@ -37,10 +41,10 @@ def _term(name: str, value: Any) -> Any:
         if not isinstance(value, Guarantee):
             raise DataError("guarantee", value, "it is not a guarantee", "pure('0.5')")
         return json.loads(value.to_json())
-    if name == "error":
+    if name in BY_NAME:
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-            raise DataError("error", value, "it says of no column how far it may be off", "error={'n': 50}")
-        return {key: number(f"error of {key}", one) for key, one in value.items()}
+            raise DataError(name, value, *BY_NAME[name])
+        return {key: number(f"{name} of {key}", one) for key, one in value.items()}
     if name == "size":
         try:
             return index(value)

@@ -34,6 +34,7 @@ from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.fingerprint import batch_question
 from dither.query.pricing.gain import Gain
+from dither.query.pricing.guesses import read_guesses
 from dither.query.pricing.key_delta import share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
 from dither.query.pricing.offer import Offer
@@ -214,6 +215,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
         raise QuestionError("error", ask.error, why, "epsilon='1' for all of it, then batch.errors")
     budget = holdings.ledger.budget
     questions = [read_question(text, holdings.policy)[0] for text in texts]
+    guesses = read_guesses(ask.size, ask.spread, questions, holdings.policy)
     in_rho = counts_rho(budget)
     lost = share_lost(questions, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
     if ask.other is not None and not any(lost):
@@ -226,7 +228,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
 
     def made(promise: Spend) -> Batch:
         offers = [
-            make_offer(mine, holdings, promise=promise.part(share), lost=part)
+            make_offer(mine, holdings, promise=promise.part(share), lost=part, guesses=guesses)
             for mine, share, part in zip(own, shared, lost, strict=True)
         ]
         return _together(ask, holdings, offers, shared, promise)

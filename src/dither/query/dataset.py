@@ -29,6 +29,7 @@ from dither.query.pricing.ask import (
     NoiseKind,
     QuestionLike,
     QuestionsLike,
+    SpreadLike,
     Terms,
     Way,
 )
@@ -86,6 +87,7 @@ class Dataset(Holdings):
         error: ErrorsLike | None = None,
         confidence: NumberLike = "0.95",
         size: SupportsIndex | None = None,
+        spread: SpreadLike | None = None,
         bounding: Way | None = None,
         delta: NumberLike | None = None,
         other: str | None = None,
@@ -107,6 +109,8 @@ class Dataset(Holdings):
             error: how far each aggregate may be off, by its name; the least price with that error is taken.
             confidence: the probability of each error bar, such as 0.95 or '95%'.
             size: a public guess of how many rows a group has; averages need it for their error.
+            spread: public guesses of standard deviations by column, such as {'cost': 300}; STDDEV, CORR and the like need
+                them for their error.
             bounding: how the rows of one person are limited: 'weights', 'clip' or 'groups'; left out, the best that fits.
             delta: the largest probability that an undeclared key of one person alone is shown; left out, 1% of the budget's.
             other: the name under which rows of keys that are not shown are counted together.
@@ -126,8 +130,8 @@ class Dataset(Holdings):
             BudgetError: it costs more than the policy allows for one question.
         """
         terms: Terms = {"epsilon": epsilon, "rho": rho, "guarantee": guarantee, "error": error, "confidence": confidence}
-        terms |= {"size": size, "bounding": bounding, "delta": delta, "other": other, "noise": noise, "intervals": intervals}
-        terms |= {"limits": limits, "bounds": bounds}
+        terms |= {"size": size, "spread": spread, "bounding": bounding, "delta": delta, "other": other, "noise": noise}
+        terms |= {"intervals": intervals, "limits": limits, "bounds": bounds}
         if isinstance(sql, (list, tuple)):
             return make_batch(Ask(text=[with_public_constants(as_sql(one), self) for one in sql], **terms), self)
         found = public_quote(as_sql(sql), self)

@@ -85,7 +85,8 @@ class Quote:
     @property
     def errors(self) -> dict[str, float | None]:
         """How far each aggregate may be off because of noise, and each computed column that is a sum of them; None for an
-        average without a size hint, and for what depends on the released numbers: `explain` says why."""
+        average without `size`, for a deviation, correlation or slope without `size` and `spread`, and for what depends on
+        the released numbers: `explain` says why."""
         return errors_of(self.offer)
 
     @property

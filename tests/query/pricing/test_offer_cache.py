@@ -25,6 +25,8 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
 ASKED = [
     (COUNT, {"epsilon": 1}),
     ("SELECT ward, COUNT(*) AS n, AVG(cost) AS c FROM visits WHERE age > 30 GROUP BY ward", {"epsilon": "0.5", "size": 20}),
+    ("SELECT STDDEV(cost) AS s FROM visits", {"epsilon": 1, "size": 99, "spread": {"cost": 9}}),
+    ("SELECT STDDEV(cost) AS s FROM visits", {"epsilon": 1, "size": 99, "spread": {"cost": 8}}),
     ("SELECT MEDIAN(cost) AS m FROM visits", {"rho": "0.01", "intervals": "1/2"}),
     ("SELECT COUNT(DISTINCT person) AS n FROM visits", {"error": {"n": 20}, "confidence": "90%"}),
     ("SELECT ward, SUM(age) AS s FROM visits GROUP BY ward ORDER BY s DESC LIMIT 1", {"epsilon": 2, "noise": "geometric"}),

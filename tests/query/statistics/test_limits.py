@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from dither.errors import QuestionError
 from dither.query.counters.counter_sets import CounterSet, choose_counters
+from dither.query.counters.estimators import Guesses
 from dither.query.engines.templates.clip import coefficient
 from dither.query.plan.counters import RowCounter
 from dither.query.sql.parse import parse
@@ -168,7 +169,7 @@ def test_a_weight_by_sums_is_for_geometric_noise_alone():
         choose_bounding(question, counters, "clip sum", cells=1, unit=stated.unit, pure=False)
     part = CounterRelease.make(
         *(question, ClipSum(1, 6, 1, stated.unit, "", joint=True), counters.sets[0], counters.estimators[0], Fraction(1)),
-        **{"pure": False, "confidence": Fraction(95, 100), "size": None},
+        **{"pure": False, "confidence": Fraction(95, 100), "guesses": Guesses()},
     )
     with pytest.raises(AssertionError):
         _ = OneMechanism((part, part)).guarantee

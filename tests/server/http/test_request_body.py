@@ -78,6 +78,8 @@ def test_a_text_without_an_end_is_looked_at_once():
         ({"size": 10**15}, "size"),
         ({"error": 5}, "error"),
         ({"error": {"n": True}}, "error.n"),
+        ({"spread": 5}, "spread"),
+        ({"spread": {"cost": True}}, "spread.cost"),
         ({"noise": "pink"}, "noise"),
         ({"slot": "1"}, "slot"),
         ({"slot": -1}, "slot"),
@@ -109,12 +111,14 @@ def test_terms_go_on_exactly():
     gateway = StandIn()
     text = body().replace('"0.1"', "0.10")[:-1]
     text += ', "confidence": 0.95, "size": 5000, "error": {"n": 20.50}, "intervals": false, "slot": 0.25,'
+    text += ' "spread": {"cost": 0.10},'
     text += ' "guarantee": {"guarantee": 1, "parts": [{"rho": "1/10", "count": 3}]}}'
     reply = call(gateway, "POST", "/v1/quotes", content=text, headers=JSON)
     assert reply.status_code == 200
     (_, asked) = gateway.calls[-1]
     assert asked.terms == {
         **{"epsilon": "0.10", "confidence": "0.95", "size": 5000, "error": {"n": "20.50"}, "intervals": False},
+        "spread": {"cost": "0.10"},
         "guarantee": {"guarantee": 1, "parts": [{"rho": "1/10", "count": 3}]},
     }
     assert asked.slot == 0.25

@@ -70,11 +70,13 @@ def test_arguments_are_read_and_numbers_are_texts():
         "epsilon": 0.1,
         "error": {"n": 50, "m": "1/3"},
         "size": 10,
+        "spread": {"cost": 300, "age": "1/3"},
         "confidence": "0.9",
         "noise": "gaussian",
     }
     assert called(door, "quote", given) == {"quote": "qt_1"}
     terms = {"epsilon": "0.1", "confidence": "0.9", "error": {"n": "50", "m": "1/3"}, "size": 10, "noise": "gaussian"}
+    terms |= {"spread": {"cost": "300", "age": "1/3"}}
     assert door.asked == [Asked("clinic", SQL, terms)]
     assert read_asked({"dataset": "shop", "sql": [SQL, SQL]}, None) == Asked("shop", [SQL, SQL], {})
     assert called(door, "ask", {"quote": "qt_1"}) == {"rows": []}
@@ -85,6 +87,7 @@ BAD: list[tuple[str, Any]] = [
     *(("quote", {"sql": sql, "epsilon": 1}) for sql in (None, 5, "", "  ", [], [SQL, 5], [""], {"a": 1}, [SQL] * 101)),
     *(("quote", {"sql": SQL, "epsilon": epsilon}) for epsilon in (True, [], {}, NAN, INF, "", "x" * 201, 10**300)),
     *(("quote", {"sql": SQL, "error": error}) for error in (5, {}, [], {"n": None}, {"n": [1]}, "n")),
+    *(("quote", {"sql": SQL, "spread": spread}) for spread in (5, {}, [], {"n": None}, {"n": [1]}, "n")),
     *(("quote", {"sql": SQL, "size": size}) for size in (0, -1, 1.5, "x", True, 10**15)),
     *(("quote", {"sql": SQL, "dataset": name}) for name in (5, "", "x" * 201, ["clinic"])),
     *(("quote", {"sql": SQL, "epsilon": 1, name: "boss"}) for name in ("analyst", "name", "share", "daily", "token", "key")),

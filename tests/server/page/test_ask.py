@@ -136,6 +136,10 @@ def test_more_terms_are_those_of_the_library(ana: Asker):
     median = ana.send("price", sql="SELECT MEDIAN(age) AS m FROM visits", intervals="no")
     assert (median.status_code, PageForm(median.text).fields["intervals"]) == (200, "no")
     assert ana.send("price", intervals="no").status_code == 422  # counts have no such intervals
+    spread = {"size": "500000", "spread": "age=12.5"}
+    page = PageForm(ana.send("price", sql="SELECT STDDEV(age) AS s FROM visits", **spread).text)
+    assert "probability s is off by at most" in page.words
+    assert {name: page.fields[name] for name in spread} == spread
     plain = PageForm(ana.send("price", sql=sql).text)
     assert "How far a may be off depends on the rows" in plain.words
 

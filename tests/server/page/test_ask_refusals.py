@@ -137,7 +137,7 @@ def test_what_is_not_of_the_page_is_refused(ana: Asker, typed: dict[str, str]):
 NO_NUMBERS = [
     {"size": "x"}, {"size": "-1"}, {"size": "٣"}, {"slot": "x"}, {"slot": "1e5"}, {"noise": "loud"}, {"epsilon": ""},
     {"epsilon": "NaN"}, {"epsilon": "1e999"}, {"epsilon": "-1"}, {"confidence": "2"}, {"sql": ""}, {"sql": "\x00"},
-    {"sql": "a" * 30_000},
+    {"sql": "a" * 30_000}, {"spread": "age"}, {"spread": "age="}, {"spread": "age=1, age=2"}, {"spread": "age=0"},
 ]  # fmt: skip
 
 

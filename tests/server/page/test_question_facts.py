@@ -26,6 +26,7 @@ MORE = st.fixed_dictionaries(
         "other": FIELD,
         "noise": FIELD,
         "size": st.integers(1, 10**14).map(str),
+        "spread": st.sampled_from(["cost=300", "cost = 1/2 , age=20", "max(a, b)=3, c=4"]),
         "intervals": st.sampled_from(["no", "1/2"]),
         "slot": st.sampled_from(["5", "0.5", "60"]),
     },

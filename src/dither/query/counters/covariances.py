@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dither.query.counters.estimators import Range, Reader
+from dither.query.counters.estimators import Range
 from dither.query.counters.fieller_regions import Totals
+from dither.query.counters.moment_errors import MomentErrors
 from dither.query.counters.pair_estimators import PART, Box, PairEstimator, rest_of
 from dither.query.counters.pair_moments import ONE, N, Sample, other_square_vector, product_vector, square_vector, weighted
 from dither.query.plan.aggregates import Correlation, Covariance
@@ -54,9 +55,9 @@ class CovarianceEstimator(PairEstimator):
             lambda p, m: (product_vector(p, m), under), means, rest_of(odds, 2), limits=(-most, most), scale=most / 4
         )
 
-    @property
-    def _line(self) -> tuple[Vector, Vector]:
-        return product_vector(0.5, 0.5), N
+    def error_from(self, errors: MomentErrors) -> float | None:
+        found = errors.covariance(of_sample=self.of_sample)
+        return None if found is None else found * self.unit
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,8 @@ class CorrelationEstimator(PairEstimator):
         ]
         return of.region(form, boxes, rest_of(odds, 4), limits=(-1.0, 1.0))
 
-    @property
-    def _line(self) -> tuple[Vector, Vector]:
-        return product_vector(0.5, 0.5), weighted((0.5, square_vector(0.5, 0.5)), (0.5, other_square_vector(0.5, 0.5)))
-
-    def _error(self, by: Reader, size: int) -> float:
-        found = super()._error(by, size)
-        return 2 * found if self.is_square else found  # |r^2 - s^2| <= 2 |r - s|
+    def error_from(self, errors: MomentErrors) -> float | None:
+        found = errors.correlation()
+        if found is None or not self.is_square:
+            return found
+        return found * (2 - found) if found < 1 else None  # of r^2 at most 1 - (1 - found)^2, at r = 1

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
 from dither.query.counters import intervals as interval
+from dither.query.plan.base import Expression
+from dither.query.plan.describe import words
 from dither.query.plan.text import number, rounded
 
 if TYPE_CHECKING:
@@ -33,9 +35,32 @@ Columns = tuple[list[Any], list[Any], list[Any]]  # values, lower ends, upper en
 WIDE = 2**62  # what a row may add where sums are whole numbers of 64 bits
 MANY = 10**9  # rows of a group, where an error falls with their number and nobody said what it is
 UNKNOWN = (
-    "how far an average or a variance is off depends on how many rows it is about, which is private",
+    "how far an average is off depends on how many rows it is about, which is private",
     "size=1000 beside it: a public guess of the rows in a group",
 )
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Public guesses about a group, for errors that depend on its rows."""
+
+    size: int | None = None  # its rows
+    spread: tuple[tuple[str, Fraction], ...] = ()  # the standard deviations of expressions, by their names
+
+    def deviation(self, of: Expression) -> Fraction | None:
+        """The standard deviation of an expression, if somebody guessed it."""
+        return dict(self.spread).get(name_of(of))
+
+
+def name_of(of: Expression) -> str:
+    """The name of an expression in `spread`: that of a column, or the words of what is computed."""
+    return spread_name(words(of))
+
+
+def spread_name(text: str) -> str:
+    """A name as it is compared: in small letters, without brackets around it."""
+    text = " ".join(text.split()).lower()
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 
 @dataclass(frozen=True)
@@ -45,7 +70,7 @@ class Reader:
     noise: Noise
     resolution: int
     confidence: Fraction
-    size: int | None  # a public guess of the rows of a group
+    guesses: Guesses = Guesses()
 
 
 @dataclass(frozen=True)
@@ -62,7 +87,11 @@ class Estimator(ABC):
 
     @abstractmethod
     def error(self, by: Reader) -> float | None:
-        """The half-width; None if it depends on how many rows there are, and nobody said how many."""
+        """The half-width; None if it depends on what nobody guessed, or if noise leaves nothing of the number."""
+
+    def unknown(self, guesses: Guesses) -> tuple[str, str] | None:
+        """Why a half-width is not known at any price, and what would work; None where it is."""
+        return None
 
     @abstractmethod
     def told(self, by: Reader) -> str:
@@ -206,13 +235,17 @@ class MeanEstimator(Estimator):
 
     def error(self, by: Reader) -> float | None:
         """The half-width where a group has as many rows as somebody guessed."""
-        return None if by.size is None else self._error(by, by.size)
+        return None if by.guesses.size is None else self._error(by, by.guesses.size)
+
+    def unknown(self, guesses: Guesses) -> tuple[str, str] | None:
+        """It needs the rows of a group."""
+        return UNKNOWN if guesses.size is None else None
 
     def told(self, by: Reader) -> str:
         """The half-width, or what it is divided by."""
-        if by.size is None:
+        if by.guesses.size is None:
             return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}"
-        return f"about {rounded(self._error(by, by.size))} where a group has {number(by.size)} values"
+        return f"about {rounded(self._error(by, by.guesses.size))} where a group has {number(by.guesses.size)} values"
 
     def _error(self, by: Reader, size: int) -> float:
         unit = self.row * by.resolution

@@ -102,7 +102,7 @@ class VarianceCounters(JointCounters):
 
 
 def _variance(joint: JointCounters, asked: Variance, number: int) -> Estimator:
-    return VarianceEstimator(asked.of_sample, asked.is_root, joint.width, joint.first.reach, joint.rounding)
+    return VarianceEstimator(asked.of_sample, asked.is_root, joint.width, joint.first.reach, joint.rounding, joint.of)
 
 
 def _mean(joint: JointCounters, asked: Mean, number: int) -> Estimator:

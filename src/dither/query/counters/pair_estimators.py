@@ -24,9 +24,6 @@ What an interval holds: the statistic of the rows that were counted, as they wer
 in at most 1,024 steps between them, a person's rows with her weight. Where there is no such statistic (fewer than two rows,
 x that does not vary) there is nothing to hold. REGR_R2 of y that does not vary is 1 in SQL: then r may be beyond all
 numbers, with the same probability, and 1 is in the set.
-
-Error of a quote: about what noise does to first order where the standard deviations of both columns are a quarter of the
-distance between their bounds, their means in the middle, and they are not correlated.
 """
 
 from __future__ import annotations
@@ -39,16 +36,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dither.density.moments.ratio_intervals import CounterNoise, quantile, share_quantiles, shares_within
+from dither.density.moments.ratio_intervals import CounterNoise, share_quantiles, shares_within
 from dither.mechanisms.additive.additive import log_odds
-from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Reader
+from dither.query.counters.estimators import Columns, Reader
 from dither.query.counters.fieller_regions import Totals
 from dither.query.counters.intervals import noise_of
+from dither.query.counters.moment_errors import MomentEstimator
 from dither.query.counters.pair_moments import Sample, product_vector
 from dither.query.plan.aggregates import PairAggregate
 from dither.query.plan.lattice import step_of
 from dither.query.plan.mathematics.pair_counters import PairCounter
-from dither.query.plan.text import number, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,16 +53,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-    from dither.query.counters.pair_moments import Vector
+    from dither.query.plan.base import Expression
 
 Box = tuple[float, float]
 PART = 32  # one part in so many of alpha, for a mean
-SPREAD = 1 / 16  # the variance of a share whose deviation is a quarter
 
 
 @dataclass(frozen=True)
-class PairEstimator(Estimator):
+class PairEstimator(MomentEstimator):
     """A number of two expressions."""
+
+    whatever = ", whatever their means and their correlation are"
 
     counter: PairCounter
     asked: PairAggregate
@@ -74,7 +72,15 @@ class PairEstimator(Estimator):
         """Of the weights with which noise enters a sum of products, in the middle."""
         import numpy as np
 
-        return float(np.sum(np.square(np.array(product_vector(0.5, 0.5)) @ self._weights)))
+        return float(np.sum(np.square(np.array(product_vector(0.5, 0.5)) @ self.total_weights)))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.asked.pair
+
+    @property
+    def row_total(self) -> int:
+        return self.counter.high
 
     @property
     def widths(self) -> tuple[float, float]:
@@ -83,7 +89,7 @@ class PairEstimator(Estimator):
         return float(first), float(second)
 
     @property
-    def _weights(self) -> Floats:
+    def total_weights(self) -> Floats:
         """How each counter, in rows, enters each total."""
         import numpy as np
 
@@ -108,8 +114,8 @@ class PairEstimator(Estimator):
         """Each group by itself."""
         import numpy as np
 
-        one = self.counter.high * by.resolution
-        noise, odds, weights = noise_of(by.noise, one), log_odds(1, by.confidence), self._weights
+        one = self.row_total * by.resolution
+        noise, odds, weights = noise_of(by.noise, one), log_odds(1, by.confidence), self.total_weights
         found = []
         for group in counters:
             values = weights @ np.array([float(Fraction(number, one)) for number in group])
@@ -128,39 +134,12 @@ class PairEstimator(Estimator):
         """The ends of its set, for u and w."""
 
     @property
-    @abstractmethod
-    def _line(self) -> tuple[Vector, Vector]:
-        """A and B where means are in the middle and nothing is correlated."""
-
-    @property
     def unit(self) -> float:
         """Of the answer, for one of u and w."""
         return 1.0
 
     def _shown(self, share: float) -> float:
         return float(share * self.unit)
-
-    def error(self, by: Reader) -> float | None:
-        """About how far it may be off where so many rows count as somebody guessed."""
-        return None if by.size is None else self._error(by, by.size)
-
-    def told(self, by: Reader) -> str:
-        """The half-width where values spread, or what it is divided by."""
-        spread = "where both columns deviate by a quarter of their bounds"
-        if by.size is None:
-            return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}, {spread}"
-        return f"about {rounded(self._error(by, by.size))} {spread}, and a group has {number(by.size)} values"
-
-    def _error(self, by: Reader, size: int) -> float:
-        import numpy as np
-
-        over, under = (np.array(part, dtype=np.float64) for part in self._line)
-        noise = noise_of(by.noise, self.counter.high * by.resolution)
-        mean = 0.25 + SPREAD
-        truth = np.array([1, 0.5, 0.5, mean, 0.25, mean, 0.0])
-        t = float(over @ truth) / float(under @ truth)
-        reach = quantile(np.abs((over - t * under) @ self._weights)[None, :], noise, log_odds(1, by.confidence))[0]
-        return float(reach / (size * float(under @ truth))) * abs(self.unit)
 
     def means(self, of: Totals, odds: float) -> tuple[Box, Box]:
         """The sets of p and m, each for a part of alpha: those of averages."""

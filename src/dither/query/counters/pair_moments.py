@@ -62,12 +62,15 @@ class Sample:
     @property
     def covariance(self) -> float:
         p, m = self.means
-        return min(max(self.xy / self.rows - p * m, -0.25), 0.25)
+        found = self.xy - p * self.sum_y - m * self.sum_x + p * m * self.count
+        return min(max(found / self.rows, -0.25), 0.25)
 
     @property
     def variances(self) -> tuple[float, float]:
-        p, m = self.means
-        first, second = (max(part / self.rows - mean**2, 0.0) for part, mean in ((self.xx, p), (self.yy, m)))
+        several = zip(self.means, (self.sum_x, self.sum_y), (self.xx, self.yy), strict=True)
+        first, second = (
+            max(squares - 2 * mean * total + mean**2 * self.count, 0.0) / self.rows for mean, total, squares in several
+        )
         return first, second
 
     @property

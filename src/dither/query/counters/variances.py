@@ -12,11 +12,6 @@ group has less than a row (for a sample, two), the interval is all that is possi
 They hold noise. Where the steps are coarser than the column's own, what that changes is in them too: the deviation of a
 difference is at most its largest size, half a step (for a sample times the root of n / (n - 1), sqrt 2 where n is not known
 well enough), and deviations obey the triangle inequality.
-
-Error of a quote. At the truth (p, v) noise enters a variance with the weights (1-p)^2 - v, -p(1-p) - v and p^2 - v, divided
-by n. With v <= p(1-p) their sizes add up to at most 1 (1 - p(1-p) - v where v is below both squares; otherwise, p being
-the lesser of p and 1-p, 1 - p - p^2 + v <= 1 - 2 p^2), so no sum of noise has larger tails than one of them (Proschan 1965).
-A root is off by at most the root of what its square is off by, and by that where there is no spread.
 """
 
 from __future__ import annotations
@@ -30,20 +25,23 @@ from typing import TYPE_CHECKING
 from dither.density.moments.variance_intervals import deviation_interval
 from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
-from dither.query.counters.estimators import MANY, OVER_VALUES, Columns, Estimator, Range, Reader
-from dither.query.counters.intervals import average_error, noise_of
-from dither.query.plan.text import number, rounded
+from dither.query.counters.estimators import Columns, Range, Reader
+from dither.query.counters.intervals import noise_of
+from dither.query.counters.moment_errors import MomentErrors, MomentEstimator
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dither.query.plan.base import Expression
+
 AT_ONCE = 64  # groups
 WEIGHTS = ((1.0, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.0))  # of high, middle and low in N, S1 and S2
+NONE = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class VarianceEstimator(Estimator):
+class VarianceEstimator(MomentEstimator):
     """A variance, or its root: width^2 times the mean square of the distance from the mean."""
 
     of_sample: bool  # the sum of squares is divided by n - 1, not by n
@@ -51,6 +49,7 @@ class VarianceEstimator(Estimator):
     width: Fraction  # G steps
     row: int  # G^2
     rounding: Fraction  # of a single value
+    of: Expression
 
     def squares(self, reach: int) -> float:
         """Where the weights of noise are largest: at either bound."""
@@ -88,33 +87,42 @@ class VarianceEstimator(Estimator):
         first, last = low * width * (1 - 1e-14), min(most, high) * width * (1 + 1e-14)
         return (first, last) if self.is_root else (first**2 * (1 - 1e-15), last**2 * (1 + 1e-15))
 
-    def error(self, by: Reader) -> float | None:
-        """About how far it may be off where so many rows count as somebody guessed."""
-        return None if by.size is None else self._error(by, by.size)
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.of,)
 
-    def told(self, by: Reader) -> str:
-        """The half-width, or what it is divided by."""
-        if by.size is not None:
-            return f"about {rounded(self._error(by, by.size))} where a group has {number(by.size)} values"
-        one = self._error(by, MANY)
-        if self.is_root:  # where there is no spread: less where there is
-            whole = one * MANY**0.5
-            return f"at most about {rounded(whole)} / the root of n for a group of n values (say size= for a figure)"
-        return f"about {rounded(one * MANY)} {OVER_VALUES}"
+    @property
+    def widths(self) -> tuple[float, ...]:
+        return (float(self.width),)
 
-    def _error(self, by: Reader, size: int) -> float:
-        part = average_error(by.noise, size, self.row * by.resolution, by.confidence)
-        part = min(part * (size / (size - 1) if size > 1 else 2.0), 0.5) if self.of_sample else min(part, 0.25)
-        return round_up(Fraction(math.sqrt(part)) * self.width) if self.is_root else part * float(self.width) ** 2
+    @property
+    def total_weights(self) -> NDArray[np.float64]:
+        import numpy as np
+
+        of_total, of_sum, of_squares = WEIGHTS
+        return np.array([of_total, of_sum, NONE, of_squares, NONE, NONE, NONE])
+
+    @property
+    def row_total(self) -> int:
+        return self.row
+
+    def error_from(self, errors: MomentErrors) -> float | None:
+        found, width = errors.variance(of_sample=self.of_sample), float(self.width)
+        if found is None or not self.is_root:
+            return None if found is None else found * width**2
+        truth = errors.deviations[0] ** 2 * (errors.count / (errors.count - self.of_sample))
+        below = math.sqrt(truth) - math.sqrt(max(truth - found, 0.0))
+        return max(below, math.sqrt(truth + found) - math.sqrt(truth)) * width
 
 
 def _estimates(
     total: NDArray[np.float64], sum_: NDArray[np.float64], squares: NDArray[np.float64], *, sample: bool
 ) -> NDArray[np.float64]:
-    """Of u, cut to what the mean allows; fewer than one value (of a sample, two) divide as one."""
+    """Of u, cut to what bounds allow; fewer than one value (of a sample, two) divide as one."""
     import numpy as np
 
     rows = np.maximum(total, 2.0 if sample else 1.0)
     mean = np.clip(sum_ / rows, 0.0, 1.0)
-    found: NDArray[np.float64] = np.clip(squares / rows - mean**2, 0.0, mean * (1 - mean))
+    about_mean = (squares - 2 * mean * sum_ + mean**2 * total) / rows
+    found: NDArray[np.float64] = np.clip(about_mean, 0.0, 0.25)
     return found * rows / (rows - 1) if sample else found

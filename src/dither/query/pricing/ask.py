@@ -20,6 +20,7 @@ class IbisExpression(Protocol):
 QuestionLike: TypeAlias = str | IbisExpression
 QuestionsLike: TypeAlias = list[str] | list[IbisExpression] | list[QuestionLike] | tuple[QuestionLike, ...]
 ErrorsLike: TypeAlias = Mapping[str, NumberLike]  # of each aggregate, by its name
+SpreadLike: TypeAlias = Mapping[str, NumberLike]  # standard deviations, by the names of columns
 NoiseKind: TypeAlias = Literal["gaussian", "geometric"]
 BoundsWord: TypeAlias = Literal["auto"]  # found privately
 LimitsWord: TypeAlias = Literal["auto", "hard"]  # found privately; those that nobody can exceed
@@ -35,6 +36,7 @@ class Terms(TypedDict, total=False):
     error: ErrorsLike | None
     confidence: NumberLike
     size: SupportsIndex | None
+    spread: SpreadLike | None
     bounding: Way | None
     delta: NumberLike | None
     other: str | None
@@ -55,6 +57,7 @@ class Ask:
     error: ErrorsLike | None = None
     confidence: NumberLike = "0.95"
     size: SupportsIndex | None = None
+    spread: SpreadLike | None = None
     bounding: Way | None = None
     delta: NumberLike | None = None
     other: str | None = None

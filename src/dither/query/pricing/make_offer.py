@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import SupportsIndex
 
 from dither.density.quantiles.rank_scores import ENDS, read_ends
 from dither.errors import NumberError, QuestionError
 from dither.mechanisms.additive.additive import read_confidence
-from dither.numeric.number import NumberLike, integer, rational
+from dither.numeric.number import NumberLike, rational
 from dither.privacy.budget.filter import Filter
 from dither.privacy.guarantee.guarantee import Guarantee
+from dither.query.counters.estimators import Guesses
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings
 from dither.query.plan.aggregates import Quantile
@@ -28,6 +28,7 @@ from dither.query.policy.policy import Policy
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.found_policy import HARD, with_auto
+from dither.query.pricing.guesses import read_guesses
 from dither.query.pricing.key_delta import read_lost
 from dither.query.pricing.limit_searches import check_wishes
 from dither.query.pricing.offer import Offer, Values
@@ -39,12 +40,18 @@ from dither.query.pricing.ways import Facts, Found, Made, Stated, Ways, better, 
 from dither.query.sql.options import Options, apply_options, check_options, read_options, tightened
 from dither.query.sql.parse import parse, read_subqueries
 
-LARGEST_SIZE = 10**15
 LEAST_ALPHA = Fraction(1, 10**12)  # error bars that fail less often than this are not computed
 
 
-def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lost: Fraction | None = None) -> Offer:
-    """The offer for a question. In a batch its price and its delta are given parts of the whole."""
+def make_offer(
+    ask: Ask,
+    holdings: Holdings,
+    *,
+    promise: Spend | None = None,
+    lost: Fraction | None = None,
+    guesses: Guesses | None = None,
+) -> Offer:
+    """The offer for a question. In a batch its price and its delta are given parts of the whole, and guesses were read."""
     policy, budget = with_auto(holdings.policy, ask.limits, ask.bounds), holdings.ledger.budget
     question, options = read_question(ask.text, policy)
     holdings.engine.check(question)
@@ -55,7 +62,9 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         options, budget, epsilon=ask.epsilon, rho=ask.rho, guarantee=ask.guarantee, error=ask.error
     )
     _check_names(question)
-    level, hint = _confidence(ask.confidence), _size(ask.size)
+    level = _confidence(ask.confidence)
+    if guesses is None:
+        guesses = read_guesses(ask.size, ask.spread, [question], policy)
     if ask.error is not None and any(way is not None for way in (epsilon, ask.rho, guarantee)):
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
     alone, other = promise is None, read_other(question, ask.other)
@@ -66,7 +75,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
     is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
     ends = _ends(ask.intervals, question, alone=alone)
-    pricing = Pricing(question, ask.bounding, budget.unit, is_pure, level, hint, ask.error, lost, other, ends)
+    pricing = Pricing(question, ask.bounding, budget.unit, is_pure, level, guesses, ask.error, lost, other, ends)
     first = holdings.sources.get(question.relation.tables[0].name)
     facts = Facts(
         str(ask.text),
@@ -84,7 +93,7 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
 
         def scalar(subquery: str, part: Spend) -> Offer:
             own = replace(inner_ask(ask, subquery), limits=HARD if ask.limits == HARD else None)
-            return make_offer(own, holdings, promise=part, lost=Fraction(0))
+            return make_offer(own, holdings, promise=part, lost=Fraction(0), guesses=guesses)
 
         def around(part: Spend, values: Values) -> Offer:
             asked = parse(text, apply_options(options, policy), values)
@@ -109,7 +118,7 @@ def _under(pricing: Pricing, facts: Facts, policy: Policy, options: Options, pro
         return _at_price(Stated(pricing, facts), promise, facts.budget)
     found = Found(pricing, facts, policy, options)
     offer, hard = _at_price(found, promise, facts.budget), found.hard
-    return offer if hard is None else better(offer, _at_price(hard, promise, facts.budget), pricing.size)
+    return offer if hard is None else better(offer, _at_price(hard, promise, facts.budget), pricing.guesses.size)
 
 
 def _at_price(ways: Ways[Made], promise: Spend | None, budget: Filter) -> Offer:
@@ -141,13 +150,6 @@ def _ends(stated: bool | NumberLike, question: Question, *, alone: bool) -> Frac
         why = "only the intervals of quantiles cost something: those of counts, sums and averages follow from their noise"
         raise QuestionError("intervals", stated, why, "leaving it out")
     return share
-
-
-def _size(stated: SupportsIndex | None) -> int | None:
-    hint = None if stated is None else integer(stated, name="size", least=1)
-    if hint is not None and hint > LARGEST_SIZE:
-        raise NumberError("size", "so large", f"no group has more than {LARGEST_SIZE} rows", "1000")
-    return hint
 
 
 def _check_names(question: Question) -> None:

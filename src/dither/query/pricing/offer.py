@@ -165,7 +165,6 @@ class Offer:
     readings: tuple[Reading, ...] = field(repr=False)  # of each aggregate: of which statistic, and where
     bounding: Bounding = field(repr=False)
     confidence: Fraction
-    size: int | None
     budget: Filter = field(repr=False)  # of the ledger that will pay: prices are told in its currency
     asked: NumberLike | None = field(default=None, repr=False)  # the epsilon that was stated
     choice: GroupChoice | None = field(default=None, repr=False)  # of groups, where a private release chooses them
@@ -213,8 +212,8 @@ class Offer:
 
     @cached_property
     def errors(self) -> dict[str, float | None]:
-        """How far each aggregate may be off because of noise; None for an average without a size hint, and where the limits
-        are found first. Scalar subqueries stand behind, by their texts."""
+        """How far each aggregate may be off because of noise; None where a guess is missing, and where the limits are
+        found first. Scalar subqueries stand behind, by their texts."""
         first = {text: one.errors.get(one.question.shown[0]) for text, one in self._subqueries.items()}
         if self.found is not None:
             return dict.fromkeys(aggregate.name for aggregate in self.question.aggregates) | first

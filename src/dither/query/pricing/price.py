@@ -24,6 +24,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss, sum_of
 from dither.privacy.text import four_digits_down, four_digits_proved
 from dither.query.counters.counter_sets import CounterPlan, CounterSet
+from dither.query.counters.estimators import Guesses
 from dither.query.plan.question import Question
 from dither.query.pricing.ask import ErrorsLike
 from dither.query.pricing.spend import Spend, keeps
@@ -71,7 +72,7 @@ class Context:
     bounding: Bounding
     cells: int  # groups of the question
     confidence: Fraction
-    size: int | None  # a public guess of the rows of a group
+    guesses: Guesses
     pure: bool
     error_is_wished: bool = False  # instead of a price: it must be known beforehand how far a number may be off
     ends: Fraction = ENDS  # the share of the price of a quantile that the ends of its interval have
@@ -93,7 +94,7 @@ class Context:
             amount,
             pure=self.pure,
             confidence=self.confidence,
-            size=self.size,
+            guesses=self.guesses,
         )
 
     def _bounding(self, counters: CounterSet) -> Bounding:
@@ -206,9 +207,9 @@ def _wishes(wished: ErrorsLike | None, under: Context) -> dict[str, float]:
         limits[name] = float(wish)
         reading = under.counters.readings[names.index(name)]
         made = under.statistic(reading.statistic, Fraction(1))
-        if made.error(reading.place, under.confidence) is None:
-            why, instead = made.unknown_error(reading.place)
-            raise QuestionError("error", name, why, instead)
+        unknown = made.unknown_error(reading.place)
+        if made.error(reading.place, under.confidence) is None and unknown is not None:
+            raise QuestionError("error", name, *unknown)
     return limits
 
 

@@ -10,6 +10,7 @@ from dither.density.quantiles.rank_scores import ENDS
 from dither.numeric.number import Number
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan, choose_counters
+from dither.query.counters.estimators import Guesses
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.question import Question
 from dither.query.pricing import price
@@ -31,7 +32,7 @@ class Pricing:
     unit: Unit
     is_pure: bool
     confidence: Fraction
-    size: int | None
+    guesses: Guesses
     error: ErrorsLike | None  # that is wished, instead of a price
     lost: Fraction  # the delta of keys that nobody declared
     other: str | None
@@ -66,7 +67,7 @@ class Pricing:
         way = choose(self.bounding)
         if self.bounding is None:
             way = better_bounding(question, counters, way, choose, pure=self.is_pure)
-        facts = question, counters, way, cells, self.confidence, self.size, self.is_pure
+        facts = question, counters, way, cells, self.confidence, self.guesses, self.is_pure
         return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends)
 
     def made(self, promise: Spend | None) -> Candidate:

@@ -70,7 +70,8 @@ class Facts:
         """The offer of these mechanisms."""
         return Offer(
             *(self.sql, made.under.question, made.statistics, made.under.counters.readings, _bounding(made)),
-            *(made.under.confidence, made.under.size, self.budget),
+            made.under.confidence,
+            self.budget,
             asked=self.asked,
             choice=made.choice,
             weighed=made.weighed,

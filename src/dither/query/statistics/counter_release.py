@@ -19,7 +19,7 @@ from dither.privacy.guarantee.definitions import pure
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet
-from dither.query.counters.estimators import UNKNOWN, Columns, Estimator, Noise, Range, Reader, SumEstimator
+from dither.query.counters.estimators import Columns, Estimator, Guesses, Noise, Range, Reader, SumEstimator
 from dither.query.plan.expression_parts import may_be_changed
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
@@ -107,7 +107,7 @@ class CounterRelease(Statistic):
     mechanism: Noise
     estimators: tuple[Estimator, ...]
     confidence: Fraction
-    size: int | None  # a public guess of the rows of a group
+    guesses: Guesses
 
     @classmethod
     def make(
@@ -120,7 +120,7 @@ class CounterRelease(Statistic):
         *,
         pure: bool,
         confidence: Fraction,
-        size: int | None,
+        guesses: Guesses,
     ) -> CounterRelease:
         """The counters at their price."""
         mechanism: Noise
@@ -129,7 +129,7 @@ class CounterRelease(Statistic):
         else:
             square = bounding.l2_squared(counters)
             mechanism = Gaussian(rho=amount, l2_squared=square, integers=True, unit=bounding.unit)
-        return cls(question, bounding, counters, mechanism, estimators, confidence, size)
+        return cls(question, bounding, counters, mechanism, estimators, confidence, guesses)
 
     @property
     def amount(self) -> Number | Fraction:
@@ -173,7 +173,7 @@ class CounterRelease(Statistic):
         ]
 
     def _reader(self, confidence: Fraction) -> Reader:
-        return Reader(self.mechanism, self.bounding.resolution, confidence, self.size)
+        return Reader(self.mechanism, self.bounding.resolution, confidence, self.guesses)
 
     def read(self, released: Any, place: int) -> Columns:
         """By its estimator."""
@@ -183,9 +183,9 @@ class CounterRelease(Statistic):
         """Of its estimator."""
         return self.estimators[place].error(self._reader(confidence))
 
-    def unknown_error(self, place: int) -> tuple[str, str]:
-        """It needs a size."""
-        return UNKNOWN
+    def unknown_error(self, place: int) -> tuple[str, str] | None:
+        """Which guess its estimator needs."""
+        return self.estimators[place].unknown(self.guesses)
 
     def told(self, place: int) -> str:
         """By its estimator."""

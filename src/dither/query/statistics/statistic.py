@@ -111,8 +111,8 @@ class Statistic(ABC):
         """What a column says: of all rows where nobody loses any by being bounded, otherwise of those that were counted."""
         return statement_of(complete=self.complete, clamped=self.question.table.clamps_values, sums=False)
 
-    def unknown_error(self, place: int) -> tuple[str, str]:
-        """Where `error` is None: why, and what would work for somebody who wishes for an error."""
+    def unknown_error(self, place: int) -> tuple[str, str] | None:
+        """Where `error` is None: why, and what would work for somebody who wishes for an error; None where a price helps."""
         return "how far it is off depends on the data, which is private", "epsilon=, and the error bars of the answer"
 
     def clamped(self, place: int) -> str | None:

@@ -41,6 +41,7 @@ from dither.query.counters.estimators import (
     UNBOUNDED,
     Columns,
     Estimator,
+    Guesses,
     MeanEstimator,
     Noise,
     Range,
@@ -87,7 +88,7 @@ class GroupingRelease(CounterRelease):
         *,
         pure: bool,
         confidence: Fraction,
-        size: int | None,
+        guesses: Guesses,
     ) -> GroupingRelease:
         """The counters at their price."""
         sizes = sizes_of(question)
@@ -100,7 +101,9 @@ class GroupingRelease(CounterRelease):
             else:
                 noises.append(Gaussian(rho=amount * share, l2_squared=claim, integers=True, unit=bounding.unit))
         known = marginals_of(sizes, found, claims, pure=pure)
-        return cls(question, bounding, counters, noises[0], estimators, confidence, size, tuple(noises), known, found.shares)
+        return cls(
+            question, bounding, counters, noises[0], estimators, confidence, guesses, tuple(noises), known, found.shares
+        )
 
     @property
     def on_finest(self) -> bool:
@@ -261,16 +264,16 @@ class GroupingRelease(CounterRelease):
         if isinstance(estimator, SumEstimator):
             return self._reach(level, [weight / self.bounding.resolution for weight in estimator.weights], confidence)
         assert isinstance(estimator, MeanEstimator)
-        if self.size is None:
+        if self.guesses.size is None:
             return None
-        rows = self.size * prod(self.marginals.sizes) // size_of(self.marginals.sizes, level)
+        rows = self.guesses.size * prod(self.marginals.sizes) // size_of(self.marginals.sizes, level)
         reach = self._reach(level, [Fraction(1)], confidence) / (rows * estimator.row * self.bounding.resolution)
         return min(1.0, reach) * float(estimator.width)
 
     def told(self, place: int) -> str:
         """Of each set."""
         estimator = self.estimators[place]
-        if isinstance(estimator, MeanEstimator) and self.size is None:
+        if isinstance(estimator, MeanEstimator) and self.guesses.size is None:
             unit = estimator.row * self.bounding.resolution
             ends = [
                 self._reach(level, [Fraction(1)], self.confidence) * float(estimator.width) / unit for level in self._parts
@@ -283,4 +286,4 @@ class GroupingRelease(CounterRelease):
         told = ", ".join(f"{rounded(error)} {set_words(self.question, level)}" for level, error in errors)
         if isinstance(estimator, SumEstimator):
             return told
-        return f"about {told}, where each of the finest groups has {number(self.size or 0)} values"
+        return f"about {told}, where each of the finest groups has {number(self.guesses.size or 0)} values"

@@ -18,7 +18,7 @@ LONGEST_NUMBER = 200
 MOST_QUESTIONS = 100  # of a batch
 WHOLE = re.compile(r"-?[0-9]{1,15}")
 TERMS = (
-    *("epsilon", "rho", "guarantee", "error", "confidence", "size", "bounding"),
+    *("epsilon", "rho", "guarantee", "error", "confidence", "size", "spread", "bounding"),
     *("delta", "other", "noise", "intervals", "limits", "bounds"),
 )
 
@@ -103,6 +103,10 @@ class Terms(Body):
     )
     confidence: Exact | None = Field(default=None, description="The probability of each error bar; 0.95 if left out.")
     size: Size | None = Field(default=None, description="A public guess of the rows of a group, for errors of averages.")
+    spread: Annotated[dict[str, Exact], Field(max_length=1000)] | None = Field(
+        default=None,
+        description="Public guesses of standard deviations by column, for errors of deviations, correlations and slopes.",
+    )
     bounding: Way | None = None
     delta: Exact | None = None
     other: Name | None = None

@@ -11,7 +11,11 @@ from dither.server.core.questions import Asked
 
 NUMBERS = ("epsilon", "rho", "confidence", "delta")
 WORDS = ("other", "noise", "limits", "bounds")
-TERMS = (*NUMBERS, "error", "size", *WORDS)
+BY_NAME = {  # why what names no column is refused, and what would work
+    "error": ("it names no column", '{"n": 50}: n may be off by 50'),
+    "spread": ("it names no column", '{"cost": 300}: a guess of its standard deviation'),
+}
+TERMS = (*NUMBERS, *BY_NAME, "size", *WORDS)
 LONGEST = 200  # signs of a name or a number
 MOST_QUESTIONS = 100
 
@@ -26,10 +30,11 @@ def read_asked(given: Mapping[str, Any], only: str | None) -> Asked:
         raise refused("sql", f"it is not a text, nor a list of 1 to {MOST_QUESTIONS} texts", "a SELECT of statistics")
     terms: dict[str, Any] = {name: _number(name, given[name]) for name in NUMBERS if given.get(name) is not None}
     terms |= {name: read_name(given, name, None) for name in WORDS if given.get(name) is not None}
-    if given.get("error") is not None:
-        if not isinstance(given["error"], dict) or not given["error"]:
-            raise refused("error", "it names no column", '{"n": 50}: n may be off by 50')
-        terms["error"] = {str(name)[:LONGEST]: _number("error", one) for name, one in given["error"].items()}
+    for term, refusal in BY_NAME.items():
+        if given.get(term) is not None:
+            if not isinstance(given[term], dict) or not given[term]:
+                raise refused(term, *refusal)
+            terms[term] = {str(name)[:LONGEST]: _number(term, one) for name, one in given[term].items()}
     if given.get("size") is not None:
         if type(given["size"]) is not int or not 0 < given["size"] < 10**15:
             raise refused("size", "it is not a whole number above 0", "1000")

@@ -27,6 +27,13 @@ TERMS: Json = {
         "minimum": 1,
         "description": "A public guess of the rows of a group, for errors of averages.",
     },
+    "spread": {
+        "type": "object",
+        "additionalProperties": NUMBER,
+        "description": (
+            'Public guesses of standard deviations by column, such as {"cost": 300}, for errors of STDDEV and CORR.'
+        ),
+    },
     "delta": NUMBER,
     "other": TEXT,
     "noise": {"enum": ["gaussian", "geometric"]},
@@ -62,6 +69,8 @@ You ask questions about private data. Each answer has noise, and costs a part of
 1. list_datasets tells tables, columns, bounds and keys; budget tells what is left. Both are free.
 2. Quote before you ask; quotes are free, so try several. State the error that you need, error={{"n": 50}}, rather than a
    price: the least price is taken. Look at `errors`, `price` and `left`; where `left` is small, say so before you ask.
+   Errors of averages need size, a guess of the rows of a group; those of STDDEV, VARIANCE, COVAR, CORR and REGR_SLOPE need
+   size and spread, a guess of the standard deviation of each column. Say what you guessed.
 3. Coarse first: totals, then a few groups, then fine groups only where the totals say that it is worth it. Many small
    groups have large noise.
 4. Ask questions that belong together as one list: they share their price.

@@ -38,8 +38,8 @@ from dither.server.core.token_shares import ShareTerms, read_grant, write_shares
 
 Json = dict[str, Any]
 TERMS = frozenset(
-    {"epsilon", "rho", "guarantee", "error", "confidence", "size", "bounding", "delta", "other", "noise", "intervals"}
-    | {"limits", "bounds"}
+    {"epsilon", "rho", "guarantee", "error", "confidence", "size", "spread", "bounding", "delta", "other", "noise"}
+    | {"intervals", "limits", "bounds"}
 )
 WAIT = 5.0  # seconds that a worker waits for somebody else's same answer
 

@@ -3,6 +3,7 @@
 
 const QUOTE_AFTER = 60; // ms without a key
 const TELL_AFTER = 600; // ms until the live region says it, and stored answers are looked through
+const SPREAD = /\s*(.+?)\s*=\s*([^,=]+?)\s*(?:,|$)/y; // a column and its standard deviation, as the server reads them
 const FIRST_RETRY = 1; // seconds; doubled up to LAST_RETRY where the gateway does not say when
 const LAST_RETRY = 30;
 const FEW = 10; // such questions left: one takes more than a tenth
@@ -45,6 +46,18 @@ function percent(confidence) {
 }
 
 // Three digits, rounded up: a wish for what was shown costs no more than what was shown.
+// What cannot be read is sent as it is, and refused with words.
+function readSpread(text) {
+  const found = {};
+  SPREAD.lastIndex = 0;
+  while (SPREAD.lastIndex < text.length) {
+    const part = SPREAD.exec(text);
+    if (!part) return { [text]: "" };
+    found[part[1]] = part[2];
+  }
+  return found;
+}
+
 function wishText(size) {
   const rounded = Number(size.toPrecision(3));
   if (rounded >= size || size <= 0) return String(rounded);
@@ -199,6 +212,8 @@ class AskPage {
       const value = data.get(name)?.trim();
       if (value) found[name] = Number.isFinite(Number(value)) ? Number(value) : value;
     }
+    const spread = data.get("spread")?.trim();
+    if (spread) found.spread = readSpread(spread);
     const intervals = data.get("intervals");
     if (intervals) found.intervals = intervals === "no" ? false : intervals;
     if (this.way === "error") {

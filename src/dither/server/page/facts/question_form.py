@@ -24,13 +24,14 @@ WAYS: tuple[PriceWay, ...] = get_args(PriceWay)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 WISH = "error:"  # before the name of a column, in the name of a field
 TEXTS = ("confidence", "delta", "other", "bounding", "noise", "limits", "bounds")  # terms that are passed on as they are
-MORE = (*TEXTS, "size", "intervals", "slot")
+MORE = (*TEXTS, "size", "spread", "intervals", "slot")
 OF_ADDRESS = frozenset({"dataset", "sql", "way", "epsilon", "rho", *MORE, "answer", "question"})
 OF_FORM = (OF_ADDRESS - {"answer", "question"}) | {"quote", "key", "action", "rewrite"}
 LONGEST = 200  # signs of a field that is no question
 MOST_WISHES = 1000
 WHOLE = re.compile(r"[0-9]{1,15}")
 SECONDS = re.compile(r"[0-9]{1,5}(\.[0-9]{1,9})?")
+SPREAD = re.compile(r"\s*(.+?)\s*=\s*([^,=]+?)\s*(?:,|$)")  # a column and its standard deviation; names may have commas
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
 NO = "no"  # of intervals
 
@@ -58,6 +59,8 @@ class QuestionForm:
         size, intervals, slot = (self.more.get(name, "") for name in ("size", "intervals", "slot"))
         if size:
             terms["size"] = int(_matched("size", size, WHOLE, "a whole number such as 5000"))
+        if spread := self.more.get("spread"):
+            terms["spread"] = _read_spread(spread)
         if intervals:
             terms["intervals"] = False if intervals == NO else intervals
         seconds = float(_matched("slot", slot, SECONDS, "seconds such as 10")) if slot else None
@@ -125,6 +128,8 @@ def form_of_question(asked: Asked, price: Mapping[str, str]) -> QuestionForm:
     """A question that was asked, as it would be typed."""
     terms = asked.terms
     more = {name: str(terms[name]) for name in (*TEXTS, "size") if terms.get(name) is not None}
+    if terms.get("spread"):
+        more["spread"] = ", ".join(f"{name}={value}" for name, value in terms["spread"].items())
     intervals = terms.get("intervals")
     if intervals is not None and intervals is not True:
         more["intervals"] = NO if intervals is False else str(intervals)
@@ -135,6 +140,17 @@ def form_of_question(asked: Asked, price: Mapping[str, str]) -> QuestionForm:
     way: PriceWay = "error" if wishes else "rho" if "rho" in typed or ("rho" in price and not typed) else "epsilon"
     sql = asked.sql if isinstance(asked.sql, str) else ";\n".join(asked.sql)
     return QuestionForm(asked.dataset, sql, way, {**price, **typed}, wishes, more, key=new_key())
+
+
+def _read_spread(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    place = 0
+    while place < len(text):
+        part = SPREAD.match(text, place)
+        if part is None or part[1] in found:
+            raise _refused("spread", "it cannot be read", "each column once, with a number: cost=300, age=12")
+        found[part[1]], place = part[2], part.end()
+    return found
 
 
 def _matched(where: str, value: str, pattern: re.Pattern[str], instead: str) -> str:
