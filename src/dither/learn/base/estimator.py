@@ -32,7 +32,7 @@ from dither.learn.base.people import check_persons, kept_rows, person_numbers, r
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
-from dither.learn.base.rows import Rows
+from dither.learn.base.rows import Rows, listed_rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import integer
@@ -248,12 +248,13 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         return receipt
 
     def _rows(self, cells: Cells, labels: Any, ids: Any, facts: Facts) -> Rows:
-        """Cells as rows: each from its own cells, those without a label or a target left out."""
+        """Cells as rows: each from its own cells, those without a label, a target or a needed category left out."""
         numbers, codes = scaled(cells, facts.columns)
         label = targets.encode_labels(labels, facts.classes) if facts.classes else None
         target = targets.encode_target(labels, facts.target) if facts.target else None
         whose = person_numbers(ids, cells.rows) if self._by_person and ids is not None else None
-        rows, kept = Rows(numbers, codes, label, target, whose), np.ones(cells.rows, dtype=bool)
+        rows = Rows(numbers, codes, label, target, whose)
+        kept = listed_rows(rows, facts.columns)
         if ids is not None:
             kept &= kept_rows(ids, cells.rows, facts.rows_per_person)
         if label is not None:

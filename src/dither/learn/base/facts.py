@@ -43,11 +43,11 @@ class Facts:
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Their names: a column, or a category of one."""
+        """Their names: a column, or `column=level` of a category."""
         return tuple(
             f"{name}={value}" if value is not None else name
             for name, column in zip(self.names, self.columns, strict=True)
-            for value in (column.values if isinstance(column, CategoryColumn) else (None,))
+            for value in (column.levels if isinstance(column, CategoryColumn) else (None,))
         )
 
     def norm(self, stated: Any) -> float:

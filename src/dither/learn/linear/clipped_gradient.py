@@ -29,6 +29,7 @@ from dither.learn.base.exact_sums import exact_scores
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import Release
 from dither.learn.base.rows import Rows
+from dither.learn.linear.coefficient_region import slope_penalty
 from dither.learn.moments.second_moments import (
     BITS,
     MOST_WIDTH,
@@ -51,7 +52,7 @@ def gradient_solution(facts: Facts, release: Release, *, norm: float, constant: 
     size, share = facts.width + 1, (1 - MOMENT_SHARE) / STEPS
     norm2 = (REACH**2 + constant**2) * CLIP**2
     noise = float(release.variance(norm2, share)) ** 0.5
-    slopes = np.diag([penalty] * facts.width + [0.0])
+    slopes = slope_penalty(size, penalty)
     values, vectors = np.linalg.eigh(moments.matrix)
     ridge = moments.noise + noise * float(np.sqrt(facts.width))
     squares = (vectors * np.maximum(values, 0.0)) @ vectors.T + ridge * np.eye(size) + slopes

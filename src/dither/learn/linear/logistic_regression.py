@@ -33,7 +33,7 @@ from dither.learn.base.release import Release
 from dither.learn.base.row_count import released_count
 from dither.learn.base.rows import Rows, one_hot, row_products
 from dither.learn.base.targets import ClassesLike
-from dither.learn.linear.original_units import bounded_values, original_coefficients
+from dither.learn.linear.original_units import NamesCoefficients, bounded_values, original_coefficients
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -49,7 +49,7 @@ MOMENTUM, RATE = 0.8, 1.0
 SPARE = 1 - 2.0**-20
 
 
-class LogisticRegression(PrivateClassifier):
+class LogisticRegression(NamesCoefficients, PrivateClassifier):
     """Logistic regression for two or more classes, (epsilon, delta)-differentially private.
 
     Args:
