@@ -32,6 +32,7 @@ from dither.learn.base.people import check_persons, kept_rows, person_numbers, r
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
+from dither.learn.base.row_count import RowCount
 from dither.learn.base.rows import Rows, listed_rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
@@ -45,6 +46,7 @@ with needs("dither[learn]"):
     from sklearn.base import BaseEstimator, clone
     from sklearn.utils.validation import check_is_fitted, validate_data
 
+UNSEEN = ": noise does not tell this from none; see that classes and bounds spell values as the rows do"
 PUBLIC_LABELS = "which labels occur was declared public and read off the data"
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
@@ -71,6 +73,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
     receipt_: Receipt | None
     guarantee_: Guarantee
     outside_: tuple[str, ...]
+    row_counts_: tuple[RowCount, ...] = ()  # of rows that have what they need, where they need something
 
     def __init_subclass__(cls, **how: Any) -> None:
         """A call with wrong arguments is refused in words, of every estimator."""
@@ -165,6 +168,8 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             f"Rows       {whose if self.facts_.has_persons else 'each is taken as another person'}",
             f"Released   {self._made_of()}",
         ]
+        total = "" if self.facts_.rows is None else f", of {self.facts_.rows:,} declared"
+        lines += [f"Counted    {count}{total}{UNSEEN * (count.low == 0)}" for count in self.row_counts_]
         lines += [f"Outside    {text}" for text in self.outside_]
         return Explanation("\n".join(lines))
 

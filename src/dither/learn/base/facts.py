@@ -37,6 +37,11 @@ class Facts:
         return self.price.mu / (self.rows_per_person * self.price.replacement)
 
     @property
+    def has_lists(self) -> bool:
+        """Whether some column is one of categories."""
+        return any(isinstance(column, CategoryColumn) for column in self.columns)
+
+    @property
     def width(self) -> int:
         """How many coordinates the vector of a row has."""
         return sum(column.width for column in self.columns)

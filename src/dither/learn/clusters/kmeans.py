@@ -132,17 +132,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         norm = facts.norm(self.norm)
-        n, spent = released_count(facts, release)
+        n, spent, counts = released_count(facts, release)
         left = 1 - spent
         if n * facts.price.mu < FEW * self.n_clusters * facts.rows_per_person * facts.price.replacement:
             centers = self._one_center(facts, release, norm, left)
-            return {"scaled_centers_": centers * norm, "found_clusters_": False}
+            return {"scaled_centers_": centers * norm, "found_clusters_": False, "row_counts_": counts}
         grid, share = _grid(facts, release, norm, left)
         cells = _cells(grid, facts, release, norm, share)
         points = grid.centers()
         lifted = grid.lifted(weighted_kmeans(points[cells > 0], cells[cells > 0], self.n_clusters, self.start_seed)[0])
         centers = _step(facts, release, norm, lifted, share)
-        return {"scaled_centers_": centers * norm, "found_clusters_": True}
+        return {"scaled_centers_": centers * norm, "found_clusters_": True, "row_counts_": counts}
 
     def _one_center(self, facts: Facts, release: Release, norm: float, share: Fraction) -> Floats:
         mean = _step(facts, release, norm, np.zeros((1, facts.width)), share)

@@ -34,6 +34,7 @@ from dither.learn.moments.second_moments import (
     BITS,
     MOST_WIDTH,
     REACH,
+    SecondMoments,
     bounded_products,
     released_moments,
     row_vectors,
@@ -46,8 +47,10 @@ CLIP = REACH // 2
 WEIGHT_BITS, LARGEST_WEIGHT = 18, 2.0**10
 
 
-def gradient_solution(facts: Facts, release: Release, *, norm: float, constant: int, penalty: float) -> Floats:
-    """beta of (x, c) for y, all on the lattice; `penalty` is added to the squares of x of the slopes."""
+def gradient_solution(
+    facts: Facts, release: Release, *, norm: float, constant: int, penalty: float
+) -> tuple[Floats, SecondMoments]:
+    """beta of (x, c) for y, all on the lattice, and the moments of x; `penalty` is added to the squares of the slopes."""
     moments = released_moments(facts, release, norm=norm, constant=constant, target=False, share=MOMENT_SHARE)
     size, share = facts.width + 1, (1 - MOMENT_SHARE) / STEPS
     norm2 = (REACH**2 + constant**2) * CLIP**2
@@ -67,7 +70,7 @@ def gradient_solution(facts: Facts, release: Release, *, norm: float, constant: 
         )
         step = np.linalg.solve(squares, gradient + slopes @ weights)
         weights = np.clip(np.nan_to_num(weights - step), -LARGEST_WEIGHT, LARGEST_WEIGHT)  # NaN would not be whole
-    return weights
+    return weights, moments
 
 
 def residual_sums(rows: Rows, facts: Facts, norm: float, constant: int, weights: Floats) -> Integers:

@@ -35,6 +35,7 @@ from dither.learn.base.columns import BoundsLike, CategoryColumn, NumberColumn
 from dither.learn.base.facts import Facts
 from dither.learn.base.regressor import PrivateRegressor
 from dither.learn.base.release import Release
+from dither.learn.base.row_count import EACH_COLUMN, row_counts
 from dither.learn.base.rows import row_products
 from dither.learn.linear.clipped_gradient import gradient_solution
 from dither.learn.linear.coefficient_region import CoefficientInterval, CoefficientRegion, slope_penalty
@@ -150,18 +151,21 @@ class LinearRegression(NamesCoefficients, PrivateRegressor):
         return facts
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        norm, moments = facts.norm(self.norm), None
+        norm = facts.norm(self.norm)
         steps = lattice_steps(facts.width, norm)
         penalty = self._penalty() * steps**2
         if self.solver == "moments":
             moments = released_moments(facts, release, norm=norm, constant=CONSTANT, target=True, share=Fraction(1))
             beta = moment_solution(moments, penalty)
         else:
-            beta = gradient_solution(facts, release, norm=norm, constant=CONSTANT, penalty=penalty)
+            beta, moments = gradient_solution(facts, release, norm=norm, constant=CONSTANT, penalty=penalty)
+        each, listed = 1 / CONSTANT**2, EACH_COLUMN * facts.has_lists
+        counts = row_counts(facts, moments.count, moments.deviation * each, step=each, listed=listed)
         units, shift = coefficient_units(facts, steps)
         found = units @ beta + shift
         fitted = {"coef_": found[:-1], "intercept_": float(found[-1])}
-        return fitted | {"moments_": moments, "penalty_": self._penalty()}
+        told = moments if self.solver == "moments" else None
+        return fitted | {"moments_": told, "penalty_": self._penalty(), "row_counts_": counts}
 
     def predict(self, X: Any) -> Any:
         """The target of each row of `X`; within its bounds."""

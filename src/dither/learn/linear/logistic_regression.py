@@ -120,7 +120,7 @@ class LogisticRegression(NamesCoefficients, PrivateClassifier):
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         classes, penalty = len(facts.classes), self._penalty()
-        n, spent = released_count(facts, release)
+        n, spent, counts = released_count(facts, release)
         steps = step_count(n * facts.mu / np.sqrt(facts.width))
         share = (1 - spent) / steps
         weights = np.zeros((facts.width + 1, classes))
@@ -141,7 +141,7 @@ class LogisticRegression(NamesCoefficients, PrivateClassifier):
         coefficients, intercepts = original_coefficients(mean[:-1], mean[-1], facts.columns)
         if classes == 2:
             coefficients, intercepts = np.diff(coefficients, axis=1), np.diff(intercepts)
-        return {"coef_": coefficients.T, "intercept_": intercepts, "n_iter_": steps}
+        return {"coef_": coefficients.T, "intercept_": intercepts, "n_iter_": steps, "row_counts_": counts}
 
     def decision_function(self, X: Any) -> Any:
         """How much each class is favoured, for each row of `X`; of two classes, how much the second is."""

@@ -25,6 +25,7 @@ from dither.learn.base.columns import BoundsLike, CategoryColumn
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import Release
+from dither.learn.base.row_count import RowCount, listed_counts, released_count
 from dither.learn.base.rows import one_hot, row_products
 from dither.learn.moments.second_moments import REACH, SecondMoments, check_width, released_moments
 from dither.ledger.ledger import Ledger
@@ -124,7 +125,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         norm, count = facts.norm(self.norm), self._count(facts)
-        moments = released_moments(facts, release, norm=norm, constant=CONSTANT, target=False, share=Fraction(1))
+        share, counts = Fraction(1), tuple[RowCount, ...]()
+        if norm < facts.norm(None) and facts.has_lists:  # rows are shortened, so moments of listed values are no counts
+            _, spent, counts = released_count(facts, release)
+            share -= spent
+        moments = released_moments(facts, release, norm=norm, constant=CONSTANT, target=False, share=share)
         values, vectors = np.linalg.eigh(moments.covariance)
         components = _upright(vectors[:, ::-1][:, :count].T)
         variances = np.maximum(values[::-1], 0.0)
@@ -137,6 +142,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
             "explained_variance_": variances[:count],
             "explained_variance_ratio_": variances[:count] / total,
             "noise_norm_": covariance_noise(moments),
+            "row_counts_": counts or moment_counts(facts, moments),
             "bounds_out_": list(zip((centre - reach).tolist(), (centre + reach).tolist(), strict=True)),
         }
 
@@ -174,6 +180,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         if ratio < 1:
             return ["noise is felt at this size: only directions of large variance are found; a smaller norm helps"]
         return ["noise is small beside the signal at this size: close to components without privacy"]
+
+
+def moment_counts(facts: Facts, moments: SecondMoments) -> tuple[RowCount, ...]:
+    """Counts by column of categories: a listed value is a whole number of steps, times the constant."""
+    each = 1 / (moments.constant * round(moments.steps))
+    sums = np.split(moments.matrix[: facts.width, facts.width] * each, np.cumsum([one.width for one in facts.columns])[:-1])
+    tables = [part for part, one in zip(sums, facts.columns, strict=True) if isinstance(one, CategoryColumn)]
+    return listed_counts(facts, tables, moments.deviation * 0.5**0.5 * each, each)
 
 
 def covariance_noise(moments: SecondMoments) -> float:

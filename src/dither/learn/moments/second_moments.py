@@ -48,6 +48,11 @@ class SecondMoments:
     steps: float  # of x for each unit of u, the columns scaled to [-1, 1]
 
     @property
+    def count(self) -> float:
+        """How many rows there are, as it was released."""
+        return float(self.matrix[self.width, self.width]) / self.constant**2
+
+    @property
     def rows(self) -> float:
         """How many rows there are, with noise; at least as many as its noise is large."""
         return float(max(self.matrix[self.width, self.width], self.deviation)) / self.constant**2

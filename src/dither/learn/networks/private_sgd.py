@@ -30,7 +30,7 @@ from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike
 from dither.learn.base.facts import Facts, read_setting
 from dither.learn.base.release import Release, to_json
-from dither.learn.base.row_count import released_count
+from dither.learn.base.row_count import COUNT_SHARE, released_count
 from dither.learn.base.rows import Rows, one_hot
 from dither.learn.base.targets import ClassesLike
 from dither.learn.networks.lattice_gradients import LENGTH, MOST_CHUNK, LatticeGradients
@@ -161,7 +161,7 @@ class PrivateSGD(PrivateClassifier):
         if steps > MOST_STEPS:
             raise NumberError("steps", steps, f"{MOST_STEPS:,} steps are the most", "steps=100")
         stated = (self.epsilon, self.delta, self.guarantee, facts.price.unit)
-        return read_sampled_price(*stated, rate=rate, steps=steps, counted=facts.rows is None)
+        return read_sampled_price(*stated, rate=rate, steps=steps)
 
     # -- the way of a fit --------------------------------------------------------------------------------------
 
@@ -173,16 +173,17 @@ class PrivateSGD(PrivateClassifier):
         check_network(network, gradients, width=facts.width, classes=len(facts.classes), slack=slack)
 
     def _released(self, facts: Facts, rows: Rows) -> str:
-        """The weights at the end, as the whole numbers that their bits are."""
+        """The weights at the end, as the whole numbers that their bits are, and the number of rows."""
         slack, plan = self._settings()[2], self._priced(facts)[1]
         release = SampledRelease(facts.price, rows, facts.rows_per_person, plan, LENGTH + slack)
-        return to_json([self._trained(facts, release, plan).view(np.int32).astype(np.int64)])
+        weights = self._trained(facts, release, plan).view(np.int32).astype(np.int64)
+        return to_json([weights, *release.released])
 
     def _trained(self, facts: Facts, release: SampledRelease, plan: SamplePlan) -> NDArray[np.float32]:
         """The mean of the weights of the second half of the steps."""
         network, gradients = self._network(facts)
         clip, stated, _, _ = self._settings()
-        n, _ = released_count(facts, release)
+        n, _, _ = released_count(facts, release)
         noise = relative_noise(facts, plan, n, gradients.size)
         learning_rate = float(np.clip(RATE_BY_NOISE / noise, *RATES)) if stated is None else stated
         scale = clip / LENGTH / (float(plan.rate) * n)
@@ -201,12 +202,12 @@ class PrivateSGD(PrivateClassifier):
         return (total / counted).astype(np.float32)
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        """From what is stored: the weights."""
+        """From what is stored: the weights, and the number of rows."""
         network = read_network(self.network, facts.width, len(facts.classes))
         size = flat_weights(network).size
-        stored = release.gaussian(_unread, (size,), norm2=1, share=Fraction(1))  # of a replay: it draws nothing
-        weights = stored.astype(np.int32).view(np.float32)
-        return {"network_": with_weights(network, weights), "n_iter_": self._priced(facts)[1].steps}
+        stored = release.gaussian(_unread, (size,), norm2=1, share=1 - COUNT_SHARE)  # of a replay: it draws nothing
+        weights, counts = stored.astype(np.int32).view(np.float32), released_count(facts, release)[2]
+        return {"network_": with_weights(network, weights), "n_iter_": self._priced(facts)[1].steps, "row_counts_": counts}
 
     def _network(self, facts: Facts) -> tuple[Any, LatticeGradients]:
         clip, _, _, chunk = self._settings()

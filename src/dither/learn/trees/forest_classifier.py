@@ -112,12 +112,13 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
         def one_hot(rows: Rows) -> Integers:
             return (rows.labels[:, None] == np.arange(classes)).astype(np.int64)
 
-        trees, counts, deviation = self._release_leaves(facts, release, one_hot, classes, 1)
+        trees, counts, deviation, rows = self._release_leaves(facts, release, one_hot, classes, 1)
         leaves, roots = shrunk_shares(counts, deviation)
         prior = pooled_shares(counts, deviation)
         return {
             "trees_": trees,
             "n_trees_": trees.count,
+            "row_counts_": rows,
             "prior_": np.log(np.maximum(prior, LEAST_SHARE)),
             "evidence_": np.log(np.maximum(leaves, LEAST_SHARE)) - np.log(np.maximum(roots, LEAST_SHARE))[:, None, :],
         }

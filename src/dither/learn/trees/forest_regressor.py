@@ -102,8 +102,9 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
         self.analyst = analyst
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        trees, sums, deviation = self._release_leaves(facts, release, target_pairs, 2, TARGET_STEPS)
-        return {"trees_": trees, "leaf_shares_": shrunk_shares(sums, deviation)[0][:, :, 0], "n_trees_": trees.count}
+        trees, sums, deviation, rows = self._release_leaves(facts, release, target_pairs, 2, TARGET_STEPS)
+        shares = shrunk_shares(sums, deviation)[0][:, :, 0]
+        return {"trees_": trees, "leaf_shares_": shares, "n_trees_": trees.count, "row_counts_": rows}
 
     def predict(self, X: Any) -> Any:
         """The target, for each row of `X`."""
