@@ -27,7 +27,7 @@ from dither.learn.base.cells import Cells, Integers, check_kinds, read_cells, sc
 from dither.learn.base.columns import read_bounds
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
-from dither.learn.base.payment import KeepsLedger, read_ledger
+from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
 from dither.learn.base.people import check_persons, kept_rows, person_numbers, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
@@ -101,10 +101,12 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             person: one value for each row that says whose it is; left out, each row is another person.
 
         Raises:
-            DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters, shape or kind do not fit.
+            DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters, shape or kind do not fit; or
+                scikit-learn's cross-validation asks, which would be charged for every fold.
             BudgetError: the ledger has less left than the price.
             ReleaseError: it failed after the charge; the cause is not told.
         """
+        refuse_cross_validation()
         if isinstance(X, Features):
             return self._fit_features(X, y, person)
         cells = read_cells(X)
