@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from dither.learn.base.cells import Floats, Integers
-from dither.learn.base.class_means import shrunk_means
+from dither.learn.base.class_means import class_noise, shrunk_means
 from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike, CategoryColumn, Column, NumberColumn
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
 from dither.learn.base.row_count import RowCount, listed_counts, row_counts
 from dither.learn.base.rows import Rows
 from dither.learn.base.targets import ClassesLike
@@ -150,13 +150,13 @@ class GaussianNB(PrivateClassifier):
         return scores + np.log(self.class_prior_)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        each = n / len(facts.classes) / facts.rows_per_person
-        ratio = each * facts.price.mu / (len(facts.columns) if facts.price.kind == "pure" else len(facts.columns) ** 0.5)
-        if ratio < 2:
-            return ["noise exceeds the counts of a class at this size: hardly better than chance; a single tree does better"]
-        if ratio < 20:
-            return ["noise is felt at this size; with a delta and many columns, NearestCentroid is steadier"]
-        return ["noise is small beside the counts of a class at this size: close to naive Bayes without privacy"]
+        columns, rehearsal = len(facts.columns), Rehearsal(facts.price, facts.rows_per_person)
+        if facts.price.kind == "pure":
+            noise = 2 * float(rehearsal.scale(columns, Fraction(1)))
+        else:
+            numbers = len(_numbers(facts))
+            noise = float(rehearsal.variance(1 + Fraction(columns + numbers, columns), Fraction(1)) * columns) ** 0.5
+        return [class_noise(noise)]
 
 
 def _moments(facts: Facts, release: Release) -> tuple[Floats, Floats, Floats, list[Floats], float, tuple[RowCount, ...]]:

@@ -21,12 +21,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dither.learn.base.cells import Floats, Integers
-from dither.learn.base.class_means import shrunk_means
+from dither.learn.base.class_means import class_noise, shrunk_means
 from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike, CategoryColumn
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
 from dither.learn.base.row_count import RowCount, listed_counts, released_count, row_counts
 from dither.learn.base.rows import Rows, lattice_vectors, one_hot
 from dither.learn.base.targets import ClassesLike
@@ -41,7 +41,7 @@ LEAST_VARIANCE = 0.003
 
 
 class NearestCentroid(PrivateClassifier):
-    """The class whose mean is nearest; pure epsilon, or (epsilon, delta). One small release: steady where data is little.
+    """The class whose mean is nearest; pure epsilon, or (epsilon, delta). One small release.
 
     Args:
         epsilon: the price of a fit; without a `delta` it is pure.
@@ -140,13 +140,11 @@ class NearestCentroid(PrivateClassifier):
         return exponentials / exponentials.sum(axis=1, keepdims=True)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        each = n / len(facts.classes) / facts.rows_per_person
-        ratio = each * facts.price.mu / (len(facts.columns) if facts.price.kind == "pure" else facts.width**0.5)
-        if ratio < 1:
-            return ["noise exceeds the means of classes at this size: hardly better than chance; a single tree does better"]
-        if ratio < 5:
-            return ["noise is felt at this size: means of classes are drawn towards each other"]
-        return ["noise is small beside the means of classes: close to the nearest centroid without privacy"]
+        rehearsal, columns = Rehearsal(facts.price, facts.rows_per_person), len(facts.columns)
+        if facts.price.kind == "pure":
+            return [class_noise(2 * float(rehearsal.scale(columns + 1, Fraction(1))))]
+        norm2 = Fraction(2 * SQUARE_WEIGHT + 1, SQUARE_WEIGHT)
+        return [class_noise(float(rehearsal.variance(norm2, Fraction(1))) ** 0.5 * facts.norm(self.norm))]
 
 
 Sums: TypeAlias = tuple[Floats, Floats, float, float, tuple[RowCount, ...]]
@@ -183,7 +181,8 @@ def _pure(facts: Facts, release: Release) -> Sums:
     width = sum(column.width if isinstance(column, CategoryColumn) else 2 for column in facts.columns)
     norm1 = (columns + 1) * 2**CELL_BITS
     found = release.geometric(lambda rows: pair_sums(rows, facts), (classes * width + 1,), norm1=norm1, share=Fraction(1))
-    sums, parts, tables, pairs, place = found[:-1].reshape(classes, width) / steps, [], [], [], 0
+    sums, place = found[:-1].reshape(classes, width) / steps, 0
+    parts, tables, pairs = list[Floats](), list[Floats](), list[Floats]()
     for column in facts.columns:
         listed = isinstance(column, CategoryColumn)
         part = sums[:, place : place + (column.width if listed else 2)]

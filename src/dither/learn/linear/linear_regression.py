@@ -34,10 +34,10 @@ from dither.learn.base.cells import Cells, Floats
 from dither.learn.base.columns import BoundsLike, CategoryColumn, NumberColumn
 from dither.learn.base.facts import Facts
 from dither.learn.base.regressor import PrivateRegressor
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
 from dither.learn.base.row_count import EACH_COLUMN, row_counts
 from dither.learn.base.rows import row_products
-from dither.learn.linear.clipped_gradient import gradient_solution
+from dither.learn.linear.clipped_gradient import MOMENT_SHARE, gradient_solution
 from dither.learn.linear.coefficient_region import CoefficientInterval, CoefficientRegion, slope_penalty
 from dither.learn.linear.original_units import NamesCoefficients, bounded_values, original_coefficients
 from dither.learn.moments.second_moments import REACH, SecondMoments, check_width, lattice_steps, released_moments
@@ -55,7 +55,6 @@ with needs("dither[learn]"):
 CONSTANT = REACH // 2
 Solver: TypeAlias = Literal["moments", "gradient"]
 SOLVERS = ("moments", "gradient")
-NOISE_EXCEEDS = "noise exceeds signal"
 INTERCEPT = "(intercept)"
 
 
@@ -74,7 +73,7 @@ class LinearRegression(NamesCoefficients, PrivateRegressor):
         target_bounds: the public range of the target. Values beyond are moved to the bound; rows without one are left out.
         norm: a public bound of the L2 norm of rows after scaling to [-1, 1]; smaller is better where most rows are short.
         solver: "moments" releases second moments once, and gives intervals; "gradient" takes steps with clipped residuals,
-            which is better where there are few rows for the columns, and gives none.
+            and gives none; worth a try where there are few rows for the columns.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
         ledger: is charged before data is read.
@@ -269,22 +268,19 @@ class LinearRegression(NamesCoefficients, PrivateRegressor):
         mean = moments.matrix[width, width + 1] / (moments.rows * moments.constant * REACH)
         flat = np.append(np.zeros(width), within.middle + within.half * np.clip(mean, -1.0, 1.0))
         if region.holds(flat):
-            return [f"{NOISE_EXCEEDS}: what was released fits a model without slopes as well; no better than the mean"]
+            return ["what was released does not rule out, at 95%, that every slope is 0"]
         if region.ellipsoid is None:
             return ["some slope is told from 0 at 95%, but noise leaves coefficients unbounded"]
         clear = [one.name for one in region.extents()[:-1] if one.low > 0 or one.high < 0]
         return [f"at 95% noise leaves every coefficient bounded, and {len(clear)} of {width} slopes are not 0"]
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        # the squares of an evenly spread column, against the norm of the noise of the square matrix
-        people = n / facts.rows_per_person / facts.price.replacement
-        ratio = people * facts.price.mu / (3 * facts.norm(self.norm) ** 2 * 2.25 * np.sqrt(2 * (facts.width + 1)))
-        if ratio < 0.2:
-            return [f"{NOISE_EXCEEDS} at this size: no private method beats the mean here"]
-        if ratio < 1:
-            better = "" if self.solver == "gradient" else "; solver='gradient' does better, without intervals"
-            return [f"noise is felt at this size: slopes are drawn to zero{better}"]
-        return ["noise is small beside the signal at this size: close to least squares without privacy"]
+        target, rehearsal = self.solver == "moments", Rehearsal(facts.price, facts.rows_per_person)
+        norm2, share = ((1 + target) * REACH**2 + CONSTANT**2) ** 2, Fraction(1) if target else MOMENT_SHARE
+        noise = float(rehearsal.variance(norm2, share)) ** 0.5 / lattice_steps(facts.width, facts.norm(self.norm)) ** 2
+        ridge = noise * float(np.sqrt(facts.width / 2))
+        words = [f"the mean square of a column, scaled to [-1, 1], has noise of deviation {noise / n:.2g}"]
+        return [*words, f"slopes are drawn to 0 as by a ridge of {ridge:,.0f} rows"] if target else words
 
 
 def target_column(facts: Facts) -> NumberColumn:

@@ -29,8 +29,8 @@ from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike
 from dither.learn.base.exact_sums import exact_products, exact_scores
 from dither.learn.base.facts import Facts, read_setting
-from dither.learn.base.release import Release
-from dither.learn.base.row_count import released_count
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import COUNT_SHARE, released_count
 from dither.learn.base.rows import Rows, one_hot, row_products
 from dither.learn.base.targets import ClassesLike
 from dither.learn.linear.original_units import NamesCoefficients, bounded_values, original_coefficients
@@ -159,11 +159,12 @@ class LogisticRegression(NamesCoefficients, PrivateClassifier):
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         ratio = n * facts.mu / np.sqrt(facts.width)
-        if ratio < 5:
-            return ["noise exceeds signal at this size: hardly better than chance; a forest of one tree does better"]
-        if ratio < 15:
-            return ["noise is felt at this size: a forest may do better"]
-        return ["noise is small beside the signal at this size: close to logistic regression without privacy"]
+        steps = step_count(ratio)
+        noise = float(Rehearsal(facts.price, facts.rows_per_person).variance(1, (1 - COUNT_SHARE) / steps)) ** 0.5 / n
+        words = (
+            f"each number of a mean gradient has noise of deviation {noise:.2g}, where that of a row has length 1 at most"
+        )
+        return [f"n mu / sqrt(d) is {ratio:.3g}, so {steps} gradient steps", words]
 
 
 def step_count(ratio: float) -> int:

@@ -35,7 +35,7 @@ from dither.learn.base.columns import CategoryColumn
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.exact_sums import exact_bins
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
 from dither.learn.base.row_count import RowCount, listed_counts, row_counts
 from dither.learn.base.rows import Rows
 from dither.learn.trees.additive_scores import AdditiveScores
@@ -111,16 +111,12 @@ class PrivateBoosting(PrivateEstimator):
         return fitted | {"n_iter_": rounds, "histogram_deviation_": noise, "row_counts_": counts}
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        strength = n * facts.price.mu / (facts.rows_per_person * facts.price.replacement) / len(facts.columns)
-        sums = self.rounds * len(facts.columns) + 1
-        words = [f"{self.rounds} rounds over {len(facts.columns)} columns: a histogram of each, and {sums} sums"]
-        if strength < 5:
-            words.append("noise exceeds signal at this size: a forest of one tree does better")
-        elif strength < 50:
-            words.append("noise is felt at this size: a forest or a linear model may do better")
-        else:
-            words.append("noise is small beside the signal at this size")
-        return words
+        columns, sums = len(facts.columns), int(self.rounds) * len(facts.columns) + 1
+        rehearsal = Rehearsal(facts.price, facts.rows_per_person)
+        noise = float(rehearsal.variance(1, (1 - HISTOGRAM_SHARE) / sums)) ** 0.5
+        each = n / int(self.leaves)
+        words = f"a sum has noise of deviation {noise:.3g} rows; {n:,} rows in {self.leaves} groups are {each:.3g} in each"
+        return [f"{self.rounds} rounds over {columns} columns: a histogram of each, and {sums} sums", words]
 
 
 def released_histogram(facts: Facts, release: Release) -> list[Floats]:

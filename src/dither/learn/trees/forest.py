@@ -22,7 +22,7 @@ from dither.learn.base.cells import Cells, Floats, Integers
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
 from dither.learn.base.price import Kind, read_price
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
 from dither.learn.base.row_count import COUNT_SHARE as LISTED_SHARE
 from dither.learn.base.row_count import RowCount, released_count, row_counts
 from dither.learn.base.rows import Rows
@@ -107,21 +107,14 @@ class PrivateForest(PrivateEstimator):
         return released_count(facts, release, COUNT_SHARE if rule else LISTED_SHARE)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        strength = n * strength_of_a_row(facts)
-        words = [f"{self.trees or tree_count(facts, n)} trees of depth {self.depth}"]
-        if strength < 30:
-            nothing = "the mean" if self._supervision == "target" else "chance"
-            words.append(f"noise is as large as the signal at this size: better than {nothing}, but not by much")
-        elif strength < 250:
-            words.append("noise is felt at this size")
+        count, leaves = int(self.trees or tree_count(facts, n)), 2 ** int(self.depth)
+        rehearsal = Rehearsal(facts.price, facts.rows_per_person)
+        if facts.price.kind == "pure":
+            noise = float(rehearsal.scale(count, Fraction(1))) * 2**0.5
         else:
-            words.append("noise is small beside the signal at this size")
-        if facts.price.kind == "gaussian" and self._few(facts, n):
-            words.append("without the delta, or with rows= stated, noise is smaller at this size")
-        return words
-
-    def _few(self, facts: Facts, n: int) -> bool:
-        return (self.trees or tree_count(facts, n)) < GAUSSIAN_TREES
+            noise = float(rehearsal.variance(count, Fraction(1))) ** 0.5
+        words = f"a leaf has noise of deviation {noise:.3g} rows; {n:,} rows in {leaves} leaves are {n / leaves:.3g} in each"
+        return [f"{count} tree{'s' * (count > 1)} of depth {self.depth}", words]
 
 
 def most_trees(facts: Facts, depth: int) -> int:

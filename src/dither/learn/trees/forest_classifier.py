@@ -37,8 +37,8 @@ POWER = 0.6  # trees say much of the same: t of them weigh as t^0.4
 class ForestClassifier(PrivateForest, PrivateClassifier):
     """A forest of random trees for two or more classes, epsilon-differentially private.
 
-    The best choice where there is little data. With a `delta` and 30 trees or more its noise is Gaussian, which is smaller;
-    with fewer trees the delta is not spent.
+    Only leaves are counted, once. With a `delta` and 30 trees or more its noise is Gaussian; with fewer trees, where that is
+    known before the fit, the delta is not spent.
 
     Args:
         epsilon: the price of a fit, alone or with `delta`.
