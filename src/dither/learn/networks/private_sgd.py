@@ -71,7 +71,7 @@ class PrivateSGD(PrivateClassifier):
         chunk: how many rows torch is given at once. 1 keeps rows apart altogether, and is slow.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a part of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 

@@ -47,7 +47,7 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
         structure_seed: the public seed that trees are drawn from; they do not depend on the data.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a hundredth of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 
