@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import dither
@@ -44,16 +45,17 @@ def test_a23_nothing_is_sampled(case):
 def test_a24_a_search_of_parameters_pays_for_every_fit():
     X, y = data()
     with dither.Ledger.temporary(dither.approx(3, "1e-6"), domain="learn") as ledger:
-        search = GridSearchCV(
-            model(ledger=ledger),
-            {"l2": [0.0, 0.01, 0.1, 1.0, 10.0]},
-            scoring=lambda fitted, *test: fitted.score(*test, public=True),
-            error_score="raise",
-        )
+
+        def charged():
+            return sum(entry.kind == "reserved" for entry in ledger.history())
+
+        settings = {"l2": [0.0, 0.01, 0.1, 1.0, 10.0]}
+        with pytest.raises(DataError, match="GridSearchCV"):
+            GridSearchCV(model(ledger=ledger), settings, scoring="accuracy").fit(X, y)
+        assert charged() == 0
         with pytest.raises(BudgetError):
-            search.fit(X, y)
-        charged = [entry for entry in ledger.history() if entry.kind == "reserved"]
-        assert 1 < len(charged) < 25
+            [clone(model(ledger=ledger)).set_params(l2=l2).fit(X, y) for l2 in 5 * settings["l2"]]
+        assert 1 < charged() < 25
 
 
 def test_a_score_of_private_rows_is_refused():

@@ -10,6 +10,7 @@ from scipy import stats
 
 import dither
 from dither.learn import LinearRegression
+from dither.learn.linear import coefficient_region
 from dither.learn.linear.chi_square import chi_square_quantile
 from dither.learn.moments import second_moments
 from dither.testing import seeded
@@ -34,6 +35,15 @@ def test_a_region_for_half_the_noise_is_found(monkeypatch):
     monkeypatch.setattr(coverage.LinearRegression, "region", half_the_noise(LinearRegression.region))
     held = coverage.region_coverage("heavy tails", 100)
     assert held < stats.binom.ppf(5e-7, 100, 0.95)
+
+
+def test_the_region_of_ridge_is_about_its_penalty(monkeypatch):
+    """Ridge regression without noise is held as often as stated; by a region that forgets the penalty, nearly never."""
+    each = examples(40, 1000)
+    low, high = stats.binom.ppf([5e-7, 1 - 5e-7], each, 0.95)
+    assert low <= coverage.region_coverage("jobs", each, alpha=5000.0) <= high
+    monkeypatch.setattr(coefficient_region, "slope_penalty", lambda size, _: np.zeros((size, size)))
+    assert coverage.region_coverage("jobs", 20, alpha=5000.0) < 5
 
 
 def half_the_noise(region):

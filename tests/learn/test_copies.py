@@ -7,13 +7,19 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import parallel_backend
+from sklearn import model_selection
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, StackingClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler as PlainScaler
 
 import dither
 from dither.errors import BudgetError, DataError, NumberError
-from dither.learn import GaussianNB, LinearRegression, NearestCentroid, PrivateSearch
+from dither.learn import GaussianNB, LinearRegression, LogisticRegression, NearestCentroid, PrivateSearch
 
 X = np.linspace(0, 1, 40).reshape(-1, 2)
 Y = (X[:, 0] > 0.5).astype(int)
@@ -74,11 +80,85 @@ def test_a_fitted_pickle_predicts_and_one_without_a_ledger_fits(ledger):
     assert pickle.loads(pickle.dumps(bayes())).fit(X, Y).receipt_ is None
 
 
-def test_workers_of_a_search_in_parallel_do_not_fit_for_free(ledger):
-    search = GridSearchCV(bayes(ledger=ledger), {"rows": [None]}, cv=2, scoring="accuracy", error_score="raise")
-    folds = pickle.loads(pickle.dumps(search))  # what joblib sends to each worker
-    with pytest.raises(DataError, match="left behind"):
-        folds.fit(X, Y)
+ROWS = {"rows": [None, 40]}
+
+
+def in_threads(function, *given, **named):
+    with parallel_backend("threading"):
+        return function(*given, **named)
+
+
+FOLDS = {
+    "cross_val_score": lambda model: model_selection.cross_val_score(model, X, Y, cv=2),
+    "cross_val_score with a scorer": lambda model: model_selection.cross_val_score(model, X, Y, cv=2, scoring="accuracy"),
+    "cross_val_score of a function": lambda model: model_selection.cross_val_score(model, X, Y, cv=2, scoring=lambda *_: 0),
+    "cross_validate": lambda model: model_selection.cross_validate(model, X, Y, cv=2, scoring="accuracy", error_score=0),
+    "cross_val_predict": lambda model: model_selection.cross_val_predict(model, X, Y, cv=2),
+    "learning_curve": lambda model: model_selection.learning_curve(model, X, Y, cv=2, scoring="accuracy"),
+    "validation_curve": lambda model: model_selection.validation_curve(
+        model, X, Y, param_name="max_rows", param_range=[1], cv=2, scoring="accuracy"
+    ),
+    "permutation_test_score": lambda model: model_selection.permutation_test_score(model, X, Y, cv=2, scoring="accuracy"),
+    "GridSearchCV": lambda model: model_selection.GridSearchCV(model, ROWS, cv=2, scoring="accuracy").fit(X, Y),
+    "GridSearchCV of one split": lambda model: model_selection.GridSearchCV(
+        model, ROWS, cv=model_selection.ShuffleSplit(1), scoring="accuracy", refit=False
+    ).fit(X, Y),
+    "RandomizedSearchCV": lambda model: model_selection.RandomizedSearchCV(
+        model, ROWS, n_iter=2, cv=2, scoring="accuracy"
+    ).fit(X, Y),
+    "HalvingGridSearchCV": lambda model: model_selection.HalvingGridSearchCV(
+        model, ROWS, cv=2, scoring="accuracy", min_resources=20
+    ).fit(X, Y),
+    "TunedThresholdClassifierCV": lambda model: model_selection.TunedThresholdClassifierCV(model, cv=2).fit(X, Y),
+    "CalibratedClassifierCV": lambda model: CalibratedClassifierCV(model, cv=2).fit(X, Y),
+    "StackingClassifier": lambda model: StackingClassifier([("one", model)], cv=2).fit(X, Y),
+    "SequentialFeatureSelector": lambda model: SequentialFeatureSelector(
+        model, n_features_to_select=1, cv=2, scoring="accuracy"
+    ).fit(X, Y),
+    "a pipeline": lambda model: model_selection.cross_val_score(make_pipeline(PlainScaler(), model), X, Y, cv=2),
+    "threads": lambda model: in_threads(model_selection.cross_val_score, model, X, Y, cv=2, n_jobs=2, scoring="accuracy"),
+    "settings that are models": lambda model: model_selection.GridSearchCV(
+        make_pipeline(PlainScaler()), {"standardscaler": [model]}, cv=2, scoring=lambda *_: 0
+    ).fit(X, Y),
+    "what was pickled": lambda model: pickle.loads(
+        pickle.dumps(model_selection.GridSearchCV(model, ROWS, cv=2, scoring="accuracy"))
+    ).fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("ways", FOLDS.values(), ids=FOLDS)
+def test_cross_validation_is_refused_before_the_charge(ledger, ways):
+    """Nothing is charged, no NaN is returned, and the error says what to do."""
+    entries = len(list(ledger.history()))
+    with pytest.raises(DataError, match=r"private_score\(X, y, epsilon='0.1'\)"):
+        ways(bayes(ledger=ledger))
+    assert len(list(ledger.history())) == entries
+
+
+def test_recursive_elimination_by_cross_validation_is_refused_before_the_charge(ledger):
+    price = {"epsilon": 1, "delta": "1e-6", "bounds": (0, 1), "classes": [0, 1]}
+    with dither.Ledger.temporary(dither.approx(9, "1e-5"), domain="folds") as ledger:
+        entries = len(list(ledger.history()))
+        for make in (LogisticRegression(**price, ledger=ledger), LogisticRegression(**price)):
+            with pytest.raises(DataError, match="RFECV"):
+                RFECV(make, cv=2, scoring="accuracy").fit(X, Y)
+        assert len(list(ledger.history())) == entries
+
+
+def test_a_search_is_not_cross_validated_either(ledger):
+    entries = len(list(ledger.history()))
+    with pytest.raises(DataError, match="cross_val_score"):
+        model_selection.cross_val_score(PrivateSearch(CELLS, epsilon=1, ledger=ledger), X, scoring=lambda *_: 0)
+    assert len(list(ledger.history())) == entries
+
+
+@pytest.mark.parametrize(
+    "outer", [make_pipeline, model_selection.FixedThresholdClassifier, lambda one: BaggingClassifier(one, 2)]
+)
+def test_models_made_of_fits_without_scores_are_charged_as_ever(ledger, outer):
+    before = left(ledger)
+    outer(bayes(ledger=ledger)).fit(X, Y)
+    assert left(ledger) != before
 
 
 @pytest.mark.parametrize("kind", ["classifier", "regressor"])

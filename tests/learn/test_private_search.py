@@ -283,7 +283,7 @@ def test_suggestions_follow_public_numbers():
     assert suggest(427, 30, 2, 1, "1e-6").estimator == "LogisticRegression"
     assert suggest(24421, 12, 2, 1, "1e-6").estimator == "BoostingClassifier"
     assert suggest(331, 10, None, 1, "1e-6").estimator == "LinearRegression"
-    assert "beats the mean" in str(suggest(331, 10, None, "0.1", "1e-6"))
+    assert "n mu / d is" in str(suggest(331, 10, None, "0.1", "1e-6"))
     assert suggest(331, 10, None, 1).estimator == "ForestRegressor"
     with pytest.raises(NumberError):
         suggest(0, 1, 2, 1)

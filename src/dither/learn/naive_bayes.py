@@ -26,12 +26,13 @@ from typing import Any
 import numpy as np
 
 from dither.learn.base.cells import Floats, Integers
-from dither.learn.base.class_means import shrunk_means
+from dither.learn.base.class_means import class_noise, shrunk_means
 from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike, CategoryColumn, Column, NumberColumn
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import RowCount, listed_counts, row_counts
 from dither.learn.base.rows import Rows
 from dither.learn.base.targets import ClassesLike
 from dither.ledger.ledger import Ledger
@@ -107,7 +108,7 @@ class GaussianNB(PrivateClassifier):
         self.analyst = analyst
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        counts, first, second, listed, noise = _moments(facts, release)
+        counts, first, second, listed, noise, rows = _moments(facts, release)
         prior = (np.maximum(counts, 0.0) + noise) / (np.maximum(counts, 0.0) + noise).sum()
         means, variances = shrunk_moments(np.maximum(counts, 1.0), first, second, noise)
         tables = []
@@ -120,6 +121,7 @@ class GaussianNB(PrivateClassifier):
             "scaled_theta_": means,
             "scaled_var_": variances,
             "category_log_prob_": tables,
+            "row_counts_": rows,
         }
 
     @property
@@ -148,17 +150,17 @@ class GaussianNB(PrivateClassifier):
         return scores + np.log(self.class_prior_)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        each = n / len(facts.classes) / facts.rows_per_person
-        ratio = each * facts.price.mu / (len(facts.columns) if facts.price.kind == "pure" else len(facts.columns) ** 0.5)
-        if ratio < 2:
-            return ["noise exceeds the counts of a class at this size: hardly better than chance; a single tree does better"]
-        if ratio < 20:
-            return ["noise is felt at this size; with a delta and many columns, NearestCentroid is steadier"]
-        return ["noise is small beside the counts of a class at this size: close to naive Bayes without privacy"]
+        columns, rehearsal = len(facts.columns), Rehearsal(facts.price, facts.rows_per_person)
+        if facts.price.kind == "pure":
+            noise = 2 * float(rehearsal.scale(columns, Fraction(1)))
+        else:
+            numbers = len(_numbers(facts))
+            noise = float(rehearsal.variance(1 + Fraction(columns + numbers, columns), Fraction(1)) * columns) ** 0.5
+        return [class_noise(noise)]
 
 
-def _moments(facts: Facts, release: Release) -> tuple[Floats, Floats, Floats, list[Floats], float]:
-    """By class: counts, sums of u and of u^2, tables of categories; and the standard deviation of a sum of u, in rows."""
+def _moments(facts: Facts, release: Release) -> tuple[Floats, Floats, Floats, list[Floats], float, tuple[RowCount, ...]]:
+    """By class: counts, sums of u and of u^2, tables of categories; the deviation of a sum of u; and counts of rows."""
     kind, columns, classes = facts.price.kind, len(facts.columns), len(facts.classes)
     statistic, width = (bernstein_sums, 3) if kind == "pure" else (moment_sums, 2)
     numbers, lists = _numbers(facts), [c.width for c in facts.columns if isinstance(c, CategoryColumn)]
@@ -173,7 +175,13 @@ def _moments(facts: Facts, release: Release) -> tuple[Floats, Floats, Floats, li
         t, t2 = triples[:, :, 1] / 2 + triples[:, :, 2], triples[:, :, 2]
         alike = triples.sum(axis=2)  # the counts that these triples hold
         first, second = 2 * t - alike, 4 * t2 - 4 * t + alike
-        return counts, first, second, tables, 2 * float(release.scale(columns, Fraction(1)))
+        noise, step = 2 * float(release.scale(columns, Fraction(1))), 1 / STEPS**2
+        rows = tuple[RowCount, ...]()
+        if numbers:  # each triple of all classes adds up to the rows with a label
+            each = 1 / len(numbers)
+            total, cells = float(triples.sum()) * each, triples.size
+            rows = row_counts(facts, total, noise * 0.5**0.5 * each, step=step * each, numbers=cells)
+        return counts, first, second, tables, noise, rows + listed_counts(facts, tables, noise * 0.5**0.5, step)
     norm2 = Fraction(STEPS**2) * (1 + Fraction(2 * len(numbers) + len(lists), columns))
     weights = ([1] + [columns] * cells) * classes
     found = release.gaussian(
@@ -182,8 +190,10 @@ def _moments(facts: Facts, release: Release) -> tuple[Floats, Floats, Floats, li
     sums = found / float(STEPS)
     counts, first = sums[:, 0], sums[:, 1 : 1 + len(numbers)]
     second = (sums[:, 1 + len(numbers) : 1 + 2 * len(numbers)] + counts[:, None]) / 2
-    noise = float(release.variance(norm2, Fraction(1)) * columns) ** 0.5 / STEPS
-    return counts, first, second, _tables(sums[:, 1 + 2 * len(numbers) :], lists), noise
+    one = float(release.variance(norm2, Fraction(1))) ** 0.5 / STEPS
+    noise, tables = one * columns**0.5, _tables(sums[:, 1 + 2 * len(numbers) :], lists)
+    rows = row_counts(facts, float(counts.sum()), one, step=1 / STEPS, numbers=classes)
+    return counts, first, second, tables, noise, rows + listed_counts(facts, tables, noise, 1 / STEPS)
 
 
 def shrunk_moments(counts: Floats, first: Floats, second: Floats, noise: float) -> tuple[Floats, Floats]:

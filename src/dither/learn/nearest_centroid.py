@@ -16,17 +16,18 @@ a category adds 2^10 or nothing; (2T - 2^10)^2 <= 4^10, so the mean is at most 2
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dither.learn.base.cells import Floats, Integers
-from dither.learn.base.class_means import shrunk_means
+from dither.learn.base.class_means import class_noise, shrunk_means
 from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike, CategoryColumn
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import RowCount, listed_counts, released_count, row_counts
 from dither.learn.base.rows import Rows, lattice_vectors, one_hot
 from dither.learn.base.targets import ClassesLike
 from dither.ledger.ledger import Ledger
@@ -40,7 +41,7 @@ LEAST_VARIANCE = 0.003
 
 
 class NearestCentroid(PrivateClassifier):
-    """The class whose mean is nearest; pure epsilon, or (epsilon, delta). One small release: steady where data is little.
+    """The class whose mean is nearest; pure epsilon, or (epsilon, delta). One small release.
 
     Args:
         epsilon: the price of a fit; without a `delta` it is pure.
@@ -104,13 +105,14 @@ class NearestCentroid(PrivateClassifier):
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         norm = facts.norm(self.norm)
-        counts, sums, squares, noise = (
+        counts, sums, squares, noise, rows = (
             _pure(facts, release) if facts.price.kind == "pure" else _gaussian(facts, release, norm)
         )
         counts = np.maximum(counts, 1.0)
         means, _ = shrunk_means(counts, sums, noise)
         within = (squares - (counts[:, None] * means**2).sum()) / counts.sum() / facts.width
-        return {"scaled_centroids_": means, "scaled_variance_": float(np.clip(within, LEAST_VARIANCE, 1.0))}
+        variance = float(np.clip(within, LEAST_VARIANCE, 1.0))
+        return {"scaled_centroids_": means, "scaled_variance_": variance, "row_counts_": rows}
 
     @property
     def centroids_(self) -> Any:
@@ -138,43 +140,65 @@ class NearestCentroid(PrivateClassifier):
         return exponentials / exponentials.sum(axis=1, keepdims=True)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        each = n / len(facts.classes) / facts.rows_per_person
-        ratio = each * facts.price.mu / (len(facts.columns) if facts.price.kind == "pure" else facts.width**0.5)
-        if ratio < 1:
-            return ["noise exceeds the means of classes at this size: hardly better than chance; a single tree does better"]
-        if ratio < 5:
-            return ["noise is felt at this size: means of classes are drawn towards each other"]
-        return ["noise is small beside the means of classes: close to the nearest centroid without privacy"]
+        rehearsal, columns = Rehearsal(facts.price, facts.rows_per_person), len(facts.columns)
+        if facts.price.kind == "pure":
+            return [class_noise(2 * float(rehearsal.scale(columns + 1, Fraction(1))))]
+        norm2 = Fraction(2 * SQUARE_WEIGHT + 1, SQUARE_WEIGHT)
+        return [class_noise(float(rehearsal.variance(norm2, Fraction(1))) ** 0.5 * facts.norm(self.norm))]
 
 
-def _gaussian(facts: Facts, release: Release, norm: float) -> tuple[Floats, Floats, float, float]:
-    """By class counts and sums of u; the sum of squares of u; the standard deviation of a sum of u."""
+Sums: TypeAlias = tuple[Floats, Floats, float, float, tuple[RowCount, ...]]
+
+
+def _gaussian(facts: Facts, release: Release, norm: float) -> Sums:
+    """By class counts and sums of u; the sum of squares of u; the standard deviation of a sum of u; and counts of rows."""
     classes, width, norm2 = len(facts.classes), facts.width, 4**ROW_BITS * Fraction(2 * SQUARE_WEIGHT + 1, SQUARE_WEIGHT)
-    weights = [1] * (classes * (1 + width)) + [SQUARE_WEIGHT]
+    weights, share, bought = [1] * (classes * (1 + width)) + [SQUARE_WEIGHT], Fraction(1), tuple[RowCount, ...]()
+    if norm < facts.norm(None) and facts.has_lists:  # rows are shortened, so sums of listed values are no counts
+        _, spent, bought = released_count(facts, release)
+        share -= spent
     found = release.gaussian(
-        lambda rows: centroid_sums(rows, facts, norm), (len(weights),), norm2=norm2, share=Fraction(1), weights=weights
+        lambda rows: centroid_sums(rows, facts, norm), (len(weights),), norm2=norm2, share=share, weights=weights
     )
     sums = found[:-1].reshape(classes, 1 + width) / 2.0**ROW_BITS
-    noise = float(release.variance(norm2, Fraction(1))) ** 0.5 / 2**ROW_BITS * norm
-    return sums[:, 0], sums[:, 1:] * norm, float(found[-1]) / 2**ROW_BITS * norm**2, noise
+    one, step = float(release.variance(norm2, share)) ** 0.5 / 2**ROW_BITS, 2.0**-ROW_BITS
+    rows = row_counts(facts, float(sums[:, 0].sum()), one, step=step, numbers=classes)
+    each = 2**ROW_BITS / np.trunc(2**ROW_BITS / norm)  # a listed value is cut to the lattice
+    rows += bought[-1:] or listed_counts(facts, _tables(sums[:, 1:] * each, facts), one * each, step * each)
+    return sums[:, 0], sums[:, 1:] * norm, float(found[-1]) / 2**ROW_BITS * norm**2, one * norm, rows
 
 
-def _pure(facts: Facts, release: Release) -> tuple[Floats, Floats, float, float]:
+def _tables(sums: Floats, facts: Facts) -> list[Floats]:
+    """Of sums by class and coordinate those of each column of categories."""
+    ends = np.cumsum([column.width for column in facts.columns])
+    pairs = zip(facts.columns, ends, strict=True)
+    return [sums[:, end - column.width : end] for column, end in pairs if isinstance(column, CategoryColumn)]
+
+
+def _pure(facts: Facts, release: Release) -> Sums:
     """The same from pairs of a number and what is missing to its upper bound."""
     classes, columns, steps = len(facts.classes), len(facts.columns), 2.0**CELL_BITS
     width = sum(column.width if isinstance(column, CategoryColumn) else 2 for column in facts.columns)
     norm1 = (columns + 1) * 2**CELL_BITS
     found = release.geometric(lambda rows: pair_sums(rows, facts), (classes * width + 1,), norm1=norm1, share=Fraction(1))
-    sums, parts, place = found[:-1].reshape(classes, width) / steps, [], 0
+    sums, place = found[:-1].reshape(classes, width) / steps, 0
+    parts, tables, pairs = list[Floats](), list[Floats](), list[Floats]()
     for column in facts.columns:
         listed = isinstance(column, CategoryColumn)
         part = sums[:, place : place + (column.width if listed else 2)]
         parts.append(part if listed else part[:, :1] - part[:, 1:])  # t - (1 - t) = u
+        (tables if listed else pairs).append(part)
         place += part.shape[1]
     numbers = sum(not isinstance(column, CategoryColumn) for column in facts.columns)
     counts = np.maximum(sums.sum(axis=1) / columns, 0.0)
     squares = float(found[-1]) / steps * numbers + counts.sum() * (columns - numbers)
-    return counts, np.concatenate(parts, axis=1), squares, 2 * float(release.scale(columns + 1, Fraction(1)))
+    noise = 2 * float(release.scale(columns + 1, Fraction(1)))
+    one, rows = noise * 0.5**0.5, tuple[RowCount, ...]()
+    if pairs:  # each of them adds up to the rows with a label
+        each, cells = 1 / len(pairs), 2 * classes * len(pairs)
+        rows = row_counts(facts, float(np.sum(pairs)) * each, one * each, step=each / steps, numbers=cells)
+    rows += listed_counts(facts, tables, one, 1 / steps)
+    return counts, np.concatenate(parts, axis=1), squares, noise, rows
 
 
 def centroid_sums(rows: Rows, facts: Facts, norm: float) -> Integers:

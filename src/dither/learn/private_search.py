@@ -23,7 +23,7 @@ from dither.extras import needs
 from dither.learn.base.cells import Cells, read_cells
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts, read_max_rows
-from dither.learn.base.payment import KeepsLedger, read_ledger
+from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
 from dither.learn.base.people import check_persons, kept_rows, read_person
 from dither.learn.base.price import Price, read_price
 from dither.learn.base.private_score import FAILED, is_right, single_answers
@@ -122,6 +122,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
             BudgetError: the ledger has less left than the price.
             ReleaseError: it failed after the charge; the cause is not told.
         """
+        refuse_cross_validation()
         cells = read_cells(X)
         labels = None if y is None else read_labels(y, cells.rows)
         ids = None if person is None else read_person(person, cells.rows)
@@ -173,6 +174,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
 
     def __sklearn_clone__(self) -> PrivateSearch:
         """The same search, not fitted. Models are not copied: a copy by scikit-learn would forget what they learned."""
+        refuse_cross_validation()
         return PrivateSearch(**{name: getattr(self, name) for name in self._get_param_names()})
 
     # -- inside ------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def suggest(
         >>> suggest(100, 4, 3, "0.1").estimator
         'ForestClassifier'
         >>> print(suggest(1000, 10, 2, 1, "1e-6"))
-        LogisticRegression: n mu / sqrt(d) is 75, well above 15: gradient steps over all rows hardly feel the noise
+        LogisticRegression: n mu / sqrt(d) is 75, 15 or more: gradient steps over all rows
     """
     rows, columns = integer(n, name="n", least=1), integer(d, name="d", least=1)
     price = exact(epsilon, name="epsilon", positive=True)
@@ -64,37 +64,38 @@ def suggest(
         return _pure_classifier(rows, columns, several, float(price))
     ratio = rows * mu / columns**0.5
     if several == 2 and rows >= 10_000 and rows * mu >= 300:
-        why = "many rows and two classes: sums over bins follow what is not linear, and every column can be looked at"
+        why = "many rows and two classes: sums over bins can follow what is not linear, and every column can be looked at"
         return Suggestion("BoostingClassifier", why)
     if ratio >= 15:
-        why = f"n mu / sqrt(d) is {ratio:.0f}, well above 15: gradient steps over all rows hardly feel the noise"
+        why = f"n mu / sqrt(d) is {ratio:.0f}, 15 or more: gradient steps over all rows"
         return Suggestion("LogisticRegression", why)
     if ratio >= 5 and columns > 20:
-        return Suggestion("NearestCentroid", f"n mu / sqrt(d) is {ratio:.0f}: one small release is steadier than many steps")
+        return Suggestion(
+            "NearestCentroid", f"n mu / sqrt(d) is {ratio:.0f}, below 15: one small release in place of many steps"
+        )
     return _forest(rows, float(price))
 
 
 def _pure_classifier(rows: int, columns: int, classes: int, epsilon: float) -> Suggestion:
     each = rows * epsilon / columns / classes
     if columns >= 20 and each >= 3:
-        why = f"{columns} columns, and noise of {1 / each:.0%} of a class in each: means of classes are steadier than trees"
+        why = f"{columns} columns, and noise of about {1 / each:.0%} of a class of mean size in each: one mean a class"
         return Suggestion("NearestCentroid", why)
     return _forest(rows, epsilon)
 
 
 def _forest(rows: int, epsilon: float) -> Suggestion:
     if rows * epsilon < 100:
-        why = "n epsilon is below 100: a single tree of random cuts; noise exceeds most signals at this size"
+        why = "n epsilon is below 100: a single tree of random cuts, one count a leaf"
         return Suggestion("ForestClassifier", why)
-    return Suggestion("ForestClassifier", "little data for its noise: random cuts cost nothing, and counts of leaves little")
+    return Suggestion(
+        "ForestClassifier",
+        "few rows for the noise of this price: random cuts cost nothing, and each row is one count a tree",
+    )
 
 
 def _regressor(rows: int, columns: int, epsilon: float, mu: float | None) -> Suggestion:
     if mu is None:
-        return Suggestion("ForestRegressor", "pure epsilon: counts of leaves have the least noise there")
-    ratio = rows * mu / columns
-    if ratio < 5:
-        why = f"n mu / d is {ratio:.1f}: noise exceeds signal, and no private method surely beats the mean here"
-        return Suggestion("LinearRegression", why)
-    why = f"n mu / d is {ratio:.0f}: one release of second moments, with intervals that hold"
+        return Suggestion("ForestRegressor", "pure epsilon: each row is one count a tree")
+    why = f"n mu / d is {rows * mu / columns:.3g}: one release of second moments, with intervals of the noise"
     return Suggestion("LinearRegression", why)

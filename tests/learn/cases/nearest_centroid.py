@@ -20,4 +20,5 @@ CASES = [
     Case("centroid replace", lambda **changed: make(**{"unit": "replace one person", "max_rows": 3} | changed), "classes"),
     Case("centroid lists", lambda **changed: make(**LISTS | changed), "classes"),
     Case("centroid lists gaussian", lambda **changed: make(**LISTS | {"delta": "1e-6"} | changed), "classes"),
+    Case("centroid lists short", lambda **changed: make(**LISTS | {"delta": "1e-6", "norm": 0.5} | changed), "classes"),
 ]

@@ -9,6 +9,11 @@ from dither.learn.base.cells import Floats
 LEAST_APART = 0.25  # of the squares of the distances between means of classes, in u: what is assumed at least
 
 
+def class_noise(deviation: float) -> str:
+    """How large the noise of sums over the rows of a class is, in words; of u, so that a row adds 1 at most."""
+    return f"sums over the rows of a class have noise of deviation {deviation:.3g} rows: compare it with the rarest class"
+
+
 def shrunk_means(counts: Floats, sums: Floats, noise: float) -> tuple[Floats, Floats]:
     """Means of u by class (counts are at least 1, `noise` is the deviation of a sum), and the variance that is left in each.
 

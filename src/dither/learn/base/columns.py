@@ -48,14 +48,23 @@ class NumberColumn:
 
 @frozen
 class CategoryColumn:
-    """One of a list of values, each a coordinate that is 0 or 1. A value that is not in the list has none of them."""
+    """One of a list of values, one-hot encoded: each is a coordinate that is 0 or 1. A value that is not listed has none.
+
+    Treatment coded, the first value is the reference level and has no coordinate.
+    """
 
     values: tuple[Category, ...]
+    has_reference: bool = False  # treatment coding, for linear models with an intercept
+
+    @property
+    def levels(self) -> tuple[Category, ...]:
+        """The values that have a coordinate."""
+        return self.values[1:] if self.has_reference else self.values
 
     @property
     def width(self) -> int:
         """How many coordinates it has in a vector."""
-        return len(self.values)
+        return len(self.levels)
 
 
 Column: TypeAlias = NumberColumn | CategoryColumn

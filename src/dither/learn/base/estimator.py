@@ -27,12 +27,13 @@ from dither.learn.base.cells import Cells, Integers, check_kinds, read_cells, sc
 from dither.learn.base.columns import read_bounds
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
-from dither.learn.base.payment import KeepsLedger, read_ledger
+from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
 from dither.learn.base.people import check_persons, kept_rows, person_numbers, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
-from dither.learn.base.rows import Rows
+from dither.learn.base.row_count import RowCount
+from dither.learn.base.rows import Rows, listed_rows
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import integer
@@ -45,6 +46,7 @@ with needs("dither[learn]"):
     from sklearn.base import BaseEstimator, clone
     from sklearn.utils.validation import check_is_fitted, validate_data
 
+UNSEEN = ": noise does not tell this from none; see that classes and bounds spell values as the rows do"
 PUBLIC_LABELS = "which labels occur was declared public and read off the data"
 FAILED = "it failed after data was touched; the charge stays, and the cause is not told: it may depend on a row"
 
@@ -71,6 +73,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
     receipt_: Receipt | None
     guarantee_: Guarantee
     outside_: tuple[str, ...]
+    row_counts_: tuple[RowCount, ...] = ()  # of rows that have what they need, where they need something
 
     def __init_subclass__(cls, **how: Any) -> None:
         """A call with wrong arguments is refused in words, of every estimator."""
@@ -98,10 +101,12 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             person: one value for each row that says whose it is; left out, each row is another person.
 
         Raises:
-            DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters, shape or kind do not fit.
+            DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters, shape or kind do not fit; or
+                scikit-learn's cross-validation asks, which would be charged for every fold.
             BudgetError: the ledger has less left than the price.
             ReleaseError: it failed after the charge; the cause is not told.
         """
+        refuse_cross_validation()
         if isinstance(X, Features):
             return self._fit_features(X, y, person)
         cells = read_cells(X)
@@ -165,6 +170,8 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             f"Rows       {whose if self.facts_.has_persons else 'each is taken as another person'}",
             f"Released   {self._made_of()}",
         ]
+        total = "" if self.facts_.rows is None else f", of {self.facts_.rows:,} declared"
+        lines += [f"Counted    {count}{total}{UNSEEN * (count.low == 0)}" for count in self.row_counts_]
         lines += [f"Outside    {text}" for text in self.outside_]
         return Explanation("\n".join(lines))
 
@@ -248,12 +255,13 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         return receipt
 
     def _rows(self, cells: Cells, labels: Any, ids: Any, facts: Facts) -> Rows:
-        """Cells as rows: each from its own cells, those without a label or a target left out."""
+        """Cells as rows: each from its own cells, those without a label, a target or a needed category left out."""
         numbers, codes = scaled(cells, facts.columns)
         label = targets.encode_labels(labels, facts.classes) if facts.classes else None
         target = targets.encode_target(labels, facts.target) if facts.target else None
         whose = person_numbers(ids, cells.rows) if self._by_person and ids is not None else None
-        rows, kept = Rows(numbers, codes, label, target, whose), np.ones(cells.rows, dtype=bool)
+        rows = Rows(numbers, codes, label, target, whose)
+        kept = listed_rows(rows, facts.columns)
         if ids is not None:
             kept &= kept_rows(ids, cells.rows, facts.rows_per_person)
         if label is not None:

@@ -37,17 +37,22 @@ class Facts:
         return self.price.mu / (self.rows_per_person * self.price.replacement)
 
     @property
+    def has_lists(self) -> bool:
+        """Whether some column is one of categories."""
+        return any(isinstance(column, CategoryColumn) for column in self.columns)
+
+    @property
     def width(self) -> int:
         """How many coordinates the vector of a row has."""
         return sum(column.width for column in self.columns)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Their names: a column, or a category of one."""
+        """Their names: a column, or `column=level` of a category."""
         return tuple(
             f"{name}={value}" if value is not None else name
             for name, column in zip(self.names, self.columns, strict=True)
-            for value in (column.values if isinstance(column, CategoryColumn) else (None,))
+            for value in (column.levels if isinstance(column, CategoryColumn) else (None,))
         )
 
     def norm(self, stated: Any) -> float:

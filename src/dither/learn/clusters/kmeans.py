@@ -11,7 +11,7 @@ Proof. The nearest centre is the first with the largest 2 v C - |C|^2, a whole n
 |v|_2 <= 2^12 is checked in whole numbers; |v|_1 <= sqrt(width) |v|_2; 4^12 / 4 + 4^12 = 4^12 5/4.
 
 Pure epsilon has no directions, since second moments cost too much there: it takes up to three coordinates as they are.
-Where n mu < 10 k no private method places k centres: then one mean is released, and k points around it (public directions).
+Where n mu < 10 k, one mean is released, and k points around it (public directions).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MOST_CLUSTERS = 1000
 FEW = 10  # n mu for each centre: below it one mean is all that can be had
 SHRINKAGE = 1.0  # rows that a unit of noise is worth
 SPREAD = 0.1  # of the points around it, in units of the norm
-ONE_CENTER = "noise exceeds signal at this size: one mean, and points around it, in place of clusters"
+ONE_CENTER = "too few rows for this price and so many centres: one mean, and points around it, in place of clusters"
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
@@ -67,7 +67,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         start_seed: a public seed of the starts of k-means on released cells. It has nothing to do with noise.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a hundredth of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 
@@ -132,17 +132,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         norm = facts.norm(self.norm)
-        n, spent = released_count(facts, release)
+        n, spent, counts = released_count(facts, release)
         left = 1 - spent
         if n * facts.price.mu < FEW * self.n_clusters * facts.rows_per_person * facts.price.replacement:
             centers = self._one_center(facts, release, norm, left)
-            return {"scaled_centers_": centers * norm, "found_clusters_": False}
+            return {"scaled_centers_": centers * norm, "found_clusters_": False, "row_counts_": counts}
         grid, share = _grid(facts, release, norm, left)
         cells = _cells(grid, facts, release, norm, share)
         points = grid.centers()
         lifted = grid.lifted(weighted_kmeans(points[cells > 0], cells[cells > 0], self.n_clusters, self.start_seed)[0])
         centers = _step(facts, release, norm, lifted, share)
-        return {"scaled_centers_": centers * norm, "found_clusters_": True}
+        return {"scaled_centers_": centers * norm, "found_clusters_": True, "row_counts_": counts}
 
     def _one_center(self, facts: Facts, release: Release, norm: float, share: Fraction) -> Floats:
         mean = _step(facts, release, norm, np.zeros((1, facts.width)), share)
@@ -182,9 +182,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         ratio = n * facts.price.mu / self.n_clusters / facts.rows_per_person / facts.price.replacement
         if ratio < FEW:
             return [ONE_CENTER]
-        if ratio < 10 * FEW:
-            return ["noise is felt at this size: small clusters are missed"]
-        return ["noise is small beside clusters of even size: close to k-means without privacy"]
+        return [f"n mu / k is {ratio:.3g}, {FEW} or more: clusters are looked for; those of few rows may be missed"]
 
 
 def _grid(facts: Facts, release: Release, norm: float, left: Fraction) -> tuple[Grid, Fraction]:

@@ -29,10 +29,12 @@ from dither.learn.base.exact_sums import exact_scores
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import Release
 from dither.learn.base.rows import Rows
+from dither.learn.linear.coefficient_region import slope_penalty
 from dither.learn.moments.second_moments import (
     BITS,
     MOST_WIDTH,
     REACH,
+    SecondMoments,
     bounded_products,
     released_moments,
     row_vectors,
@@ -45,13 +47,15 @@ CLIP = REACH // 2
 WEIGHT_BITS, LARGEST_WEIGHT = 18, 2.0**10
 
 
-def gradient_solution(facts: Facts, release: Release, *, norm: float, constant: int, penalty: float) -> Floats:
-    """beta of (x, c) for y, all on the lattice; `penalty` is added to the squares of x of the slopes."""
+def gradient_solution(
+    facts: Facts, release: Release, *, norm: float, constant: int, penalty: float
+) -> tuple[Floats, SecondMoments]:
+    """beta of (x, c) for y, all on the lattice, and the moments of x; `penalty` is added to the squares of the slopes."""
     moments = released_moments(facts, release, norm=norm, constant=constant, target=False, share=MOMENT_SHARE)
     size, share = facts.width + 1, (1 - MOMENT_SHARE) / STEPS
     norm2 = (REACH**2 + constant**2) * CLIP**2
     noise = float(release.variance(norm2, share)) ** 0.5
-    slopes = np.diag([penalty] * facts.width + [0.0])
+    slopes = slope_penalty(size, penalty)
     values, vectors = np.linalg.eigh(moments.matrix)
     ridge = moments.noise + noise * float(np.sqrt(facts.width))
     squares = (vectors * np.maximum(values, 0.0)) @ vectors.T + ridge * np.eye(size) + slopes
@@ -66,7 +70,7 @@ def gradient_solution(facts: Facts, release: Release, *, norm: float, constant: 
         )
         step = np.linalg.solve(squares, gradient + slopes @ weights)
         weights = np.clip(np.nan_to_num(weights - step), -LARGEST_WEIGHT, LARGEST_WEIGHT)  # NaN would not be whole
-    return weights
+    return weights, moments
 
 
 def residual_sums(rows: Rows, facts: Facts, norm: float, constant: int, weights: Floats) -> Integers:

@@ -29,11 +29,11 @@ from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike
 from dither.learn.base.exact_sums import exact_products, exact_scores
 from dither.learn.base.facts import Facts, read_setting
-from dither.learn.base.release import Release
-from dither.learn.base.row_count import released_count
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import COUNT_SHARE, released_count
 from dither.learn.base.rows import Rows, one_hot, row_products
 from dither.learn.base.targets import ClassesLike
-from dither.learn.linear.original_units import bounded_values, original_coefficients
+from dither.learn.linear.original_units import NamesCoefficients, bounded_values, original_coefficients
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -49,7 +49,7 @@ MOMENTUM, RATE = 0.8, 1.0
 SPARE = 1 - 2.0**-20
 
 
-class LogisticRegression(PrivateClassifier):
+class LogisticRegression(NamesCoefficients, PrivateClassifier):
     """Logistic regression for two or more classes, (epsilon, delta)-differentially private.
 
     Args:
@@ -61,7 +61,7 @@ class LogisticRegression(PrivateClassifier):
         l2: how strongly weights are drawn to zero; costs nothing.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a hundredth of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 
@@ -120,7 +120,7 @@ class LogisticRegression(PrivateClassifier):
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         classes, penalty = len(facts.classes), self._penalty()
-        n, spent = released_count(facts, release)
+        n, spent, counts = released_count(facts, release)
         steps = step_count(n * facts.mu / np.sqrt(facts.width))
         share = (1 - spent) / steps
         weights = np.zeros((facts.width + 1, classes))
@@ -141,7 +141,7 @@ class LogisticRegression(PrivateClassifier):
         coefficients, intercepts = original_coefficients(mean[:-1], mean[-1], facts.columns)
         if classes == 2:
             coefficients, intercepts = np.diff(coefficients, axis=1), np.diff(intercepts)
-        return {"coef_": coefficients.T, "intercept_": intercepts, "n_iter_": steps}
+        return {"coef_": coefficients.T, "intercept_": intercepts, "n_iter_": steps, "row_counts_": counts}
 
     def decision_function(self, X: Any) -> Any:
         """How much each class is favoured, for each row of `X`; of two classes, how much the second is."""
@@ -159,11 +159,12 @@ class LogisticRegression(PrivateClassifier):
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
         ratio = n * facts.mu / np.sqrt(facts.width)
-        if ratio < 5:
-            return ["noise exceeds signal at this size: hardly better than chance; a forest of one tree does better"]
-        if ratio < 15:
-            return ["noise is felt at this size: a forest may do better"]
-        return ["noise is small beside the signal at this size: close to logistic regression without privacy"]
+        steps = step_count(ratio)
+        noise = float(Rehearsal(facts.price, facts.rows_per_person).variance(1, (1 - COUNT_SHARE) / steps)) ** 0.5 / n
+        words = (
+            f"each number of a mean gradient has noise of deviation {noise:.2g}, where that of a row has length 1 at most"
+        )
+        return [f"n mu / sqrt(d) is {ratio:.3g}, so {steps} gradient steps", words]
 
 
 def step_count(ratio: float) -> int:

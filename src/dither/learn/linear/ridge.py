@@ -16,7 +16,9 @@ LARGEST = 1e15  # nothing is left of a slope there
 class Ridge(LinearRegression):
     """Ridge regression, (epsilon, delta)-differentially private.
 
-    `region` and `intervals` are those of least squares without a penalty, as in `LinearRegression`.
+    `region` and `intervals` are about ridge regression with the same penalty, as it is without noise on these rows.
+    Categories are treatment coded, as in `LinearRegression`; the penalty draws the levels of a column to their mean,
+    whichever of them is the reference level, as with scikit-learn's `Ridge` of one-hot encoded columns.
 
     Args:
         alpha: the penalty of the squares of the slopes, of columns that are scaled to [-1, 1]; the intercept has none. It is

@@ -24,9 +24,10 @@ from dither.learn.base.cells import Cells, Floats
 from dither.learn.base.columns import BoundsLike, CategoryColumn
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import RowCount, listed_counts, released_count
 from dither.learn.base.rows import one_hot, row_products
-from dither.learn.moments.second_moments import REACH, SecondMoments, check_width, released_moments
+from dither.learn.moments.second_moments import REACH, SecondMoments, check_width, lattice_steps, released_moments
 from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -124,7 +125,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
         norm, count = facts.norm(self.norm), self._count(facts)
-        moments = released_moments(facts, release, norm=norm, constant=CONSTANT, target=False, share=Fraction(1))
+        share, counts = Fraction(1), tuple[RowCount, ...]()
+        if norm < facts.norm(None) and facts.has_lists:  # rows are shortened, so moments of listed values are no counts
+            _, spent, counts = released_count(facts, release)
+            share -= spent
+        moments = released_moments(facts, release, norm=norm, constant=CONSTANT, target=False, share=share)
         values, vectors = np.linalg.eigh(moments.covariance)
         components = _upright(vectors[:, ::-1][:, :count].T)
         variances = np.maximum(values[::-1], 0.0)
@@ -137,6 +142,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
             "explained_variance_": variances[:count],
             "explained_variance_ratio_": variances[:count] / total,
             "noise_norm_": covariance_noise(moments),
+            "row_counts_": counts or moment_counts(facts, moments),
             "bounds_out_": list(zip((centre - reach).tolist(), (centre + reach).tolist(), strict=True)),
         }
 
@@ -163,17 +169,21 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         """What was released, at which price, and which components stand above the noise."""
         above, count = int((self.explained_variance_ > self.noise_norm_).sum()), len(self.components_)
         told = f"{above} of {count} components have a variance above the norm of the noise"
-        return Explanation(f"{super().explain()}\nSignal     {told if above else 'noise exceeds signal: ' + told}")
+        return Explanation(f"{super().explain()}\nSignal     {told}")
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        # the variance of an evenly spread column, against the norm of the noise
-        people = n / facts.rows_per_person / facts.price.replacement
-        ratio = people * facts.price.mu / (3 * facts.norm(self.norm) ** 2 * 1.14 * np.sqrt(2 * facts.width))
-        if ratio < 0.1:
-            return ["noise exceeds signal at this size: components are close to random directions"]
-        if ratio < 1:
-            return ["noise is felt at this size: only directions of large variance are found; a smaller norm helps"]
-        return ["noise is small beside the signal at this size: close to components without privacy"]
+        norm, rehearsal = facts.norm(self.norm), Rehearsal(facts.price, facts.rows_per_person)
+        deviation = float(rehearsal.variance((REACH**2 + CONSTANT**2) ** 2, Fraction(1))) ** 0.5
+        noise = deviation * float(np.sqrt(2 * facts.width)) / (lattice_steps(facts.width, norm) ** 2 * n)
+        return [f"noise alone gives a component a variance of up to about {noise:.2g}; a column spread evenly has 0.33"]
+
+
+def moment_counts(facts: Facts, moments: SecondMoments) -> tuple[RowCount, ...]:
+    """Counts by column of categories: a listed value is a whole number of steps, times the constant."""
+    each = 1 / (moments.constant * round(moments.steps))
+    sums = np.split(moments.matrix[: facts.width, facts.width] * each, np.cumsum([one.width for one in facts.columns])[:-1])
+    tables = [part for part, one in zip(sums, facts.columns, strict=True) if isinstance(one, CategoryColumn)]
+    return listed_counts(facts, tables, moments.deviation * 0.5**0.5 * each, each)
 
 
 def covariance_noise(moments: SecondMoments) -> float:

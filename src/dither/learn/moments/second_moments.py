@@ -29,7 +29,7 @@ from dither.learn.base.cells import Floats, Integers
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
 from dither.learn.base.release import FAR, Release
-from dither.learn.base.rows import SPARE, Rows, one_hot
+from dither.learn.base.rows import SPARE, Rows, fitted_coordinates
 
 BITS = 16
 REACH = 2**BITS  # X and Y
@@ -46,6 +46,11 @@ class SecondMoments:
     width: int  # of x
     constant: int  # c
     steps: float  # of x for each unit of u, the columns scaled to [-1, 1]
+
+    @property
+    def count(self) -> float:
+        """How many rows there are, as it was released."""
+        return float(self.matrix[self.width, self.width]) / self.constant**2
 
     @property
     def rows(self) -> float:
@@ -109,7 +114,7 @@ def lattice_steps(width: int, norm: float) -> float:
 
 def row_vectors(rows: Rows, facts: Facts, norm: float) -> Floats:
     """x of each row: u to the nearest points of the lattice; a row that is longer than X = 2^16 is shortened."""
-    u = one_hot(rows, facts.columns)
+    u = fitted_coordinates(rows, facts.columns)
     whole = np.rint(np.clip(u * lattice_steps(facts.width, norm), -REACH, REACH))
     square = np.einsum("ij,ij->i", whole, whole)  # whole numbers far below 2^53: exact in any order
     long = square > REACH**2

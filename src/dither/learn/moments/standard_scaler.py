@@ -141,8 +141,6 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
         people, width = n / facts.rows_per_person / facts.price.replacement, facts.width
         spread = np.sqrt(2 * width + 1) if facts.price.kind == "gaussian" else 2 * width
         off = spread / (people * facts.price.mu)
-        if off > 0.5:
-            return ["noise exceeds signal at this size: means are hardly better than the middle of the bounds"]
         return [f"the noise of a mean is about {off:.1g} of half the range of its column"]
 
 

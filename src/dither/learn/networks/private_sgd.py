@@ -30,7 +30,7 @@ from dither.learn.base.classifier import PrivateClassifier
 from dither.learn.base.columns import BoundsLike
 from dither.learn.base.facts import Facts, read_setting
 from dither.learn.base.release import Release, to_json
-from dither.learn.base.row_count import released_count
+from dither.learn.base.row_count import COUNT_SHARE, released_count
 from dither.learn.base.rows import Rows, one_hot
 from dither.learn.base.targets import ClassesLike
 from dither.learn.networks.lattice_gradients import LENGTH, MOST_CHUNK, LatticeGradients
@@ -71,7 +71,7 @@ class PrivateSGD(PrivateClassifier):
         chunk: how many rows torch is given at once. 1 keeps rows apart altogether, and is slow.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a part of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 
@@ -87,7 +87,8 @@ class PrivateSGD(PrivateClassifier):
         >>> print(model.quote(1500, 64))
         Model      PrivateSGD
         Price      (ε = 1, δ = 1e-06) (add/remove one person)
-        Expect     noise is felt at this size: try LogisticRegression first, unless classes are far from linear
+        Expect     60 steps, whose mean has noise of length 0.14, where the gradient of
+                   a row has 1 at most
     """
 
     _by_person: ClassVar[bool] = True
@@ -161,7 +162,7 @@ class PrivateSGD(PrivateClassifier):
         if steps > MOST_STEPS:
             raise NumberError("steps", steps, f"{MOST_STEPS:,} steps are the most", "steps=100")
         stated = (self.epsilon, self.delta, self.guarantee, facts.price.unit)
-        return read_sampled_price(*stated, rate=rate, steps=steps, counted=facts.rows is None)
+        return read_sampled_price(*stated, rate=rate, steps=steps)
 
     # -- the way of a fit --------------------------------------------------------------------------------------
 
@@ -173,16 +174,17 @@ class PrivateSGD(PrivateClassifier):
         check_network(network, gradients, width=facts.width, classes=len(facts.classes), slack=slack)
 
     def _released(self, facts: Facts, rows: Rows) -> str:
-        """The weights at the end, as the whole numbers that their bits are."""
+        """The weights at the end, as the whole numbers that their bits are, and the number of rows."""
         slack, plan = self._settings()[2], self._priced(facts)[1]
         release = SampledRelease(facts.price, rows, facts.rows_per_person, plan, LENGTH + slack)
-        return to_json([self._trained(facts, release, plan).view(np.int32).astype(np.int64)])
+        weights = self._trained(facts, release, plan).view(np.int32).astype(np.int64)
+        return to_json([weights, *release.released])
 
     def _trained(self, facts: Facts, release: SampledRelease, plan: SamplePlan) -> NDArray[np.float32]:
         """The mean of the weights of the second half of the steps."""
         network, gradients = self._network(facts)
         clip, stated, _, _ = self._settings()
-        n, _ = released_count(facts, release)
+        n, _, _ = released_count(facts, release)
         noise = relative_noise(facts, plan, n, gradients.size)
         learning_rate = float(np.clip(RATE_BY_NOISE / noise, *RATES)) if stated is None else stated
         scale = clip / LENGTH / (float(plan.rate) * n)
@@ -201,12 +203,12 @@ class PrivateSGD(PrivateClassifier):
         return (total / counted).astype(np.float32)
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        """From what is stored: the weights."""
+        """From what is stored: the weights, and the number of rows."""
         network = read_network(self.network, facts.width, len(facts.classes))
         size = flat_weights(network).size
-        stored = release.gaussian(_unread, (size,), norm2=1, share=Fraction(1))  # of a replay: it draws nothing
-        weights = stored.astype(np.int32).view(np.float32)
-        return {"network_": with_weights(network, weights), "n_iter_": self._priced(facts)[1].steps}
+        stored = release.gaussian(_unread, (size,), norm2=1, share=1 - COUNT_SHARE)  # of a replay: it draws nothing
+        weights, counts = stored.astype(np.int32).view(np.float32), released_count(facts, release)[2]
+        return {"network_": with_weights(network, weights), "n_iter_": self._priced(facts)[1].steps, "row_counts_": counts}
 
     def _network(self, facts: Facts) -> tuple[Any, LatticeGradients]:
         clip, _, _, chunk = self._settings()
@@ -251,11 +253,7 @@ class PrivateSGD(PrivateClassifier):
     def _expect(self, facts: Facts, n: int) -> list[str]:
         plan = self._priced(facts)[1]
         noise = relative_noise(facts, plan, n, self._weight_count(facts))
-        if noise > 0.5:
-            return ["noise exceeds signal at this size: hardly better than chance; NearestCentroid or a forest does better"]
-        if noise > 0.1:
-            return ["noise is felt at this size: try LogisticRegression first, unless classes are far from linear"]
-        return ["noise is small beside the signal at this size: a network can show what it has over a linear model"]
+        return [f"{plan.steps} steps, whose mean has noise of length {noise:.2g}, where the gradient of a row has 1 at most"]
 
     def _weight_count(self, facts: Facts) -> int:
         """How many weights are trained; without torch, where no network is given."""

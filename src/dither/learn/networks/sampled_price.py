@@ -2,7 +2,7 @@
 
     q, T     the rate of the samples and the number of steps, both public and fixed beforehand
     z        the noise multiplier: the deviation of the noise of a step over what one person can move its sum by
-    c        mu^2 of the number of rows, if that is released too
+    c        mu^2 of the number of rows
 
 Theorem 1. Let people come or go. The number of rows at c and T steps at z, each on a Poisson sample of its own, are
 together (epsilon, delta)-differentially private where the composition of `NormalPair(c)` and T times the sampled normal pair
@@ -64,26 +64,24 @@ def read_sampled_price(
     *,
     rate: Fraction,
     steps: int,
-    counted: bool,
 ) -> tuple[Price, SamplePlan]:
-    """The price as stated, and what it buys; a part of it is for the number of rows, if that is `counted`."""
+    """The price as stated, and what it buys; a part of it is for the number of rows."""
     price = read_price(epsilon, delta, guarantee, unit, ("gaussian",))
     assert price.mu2 is not None
-    share = COUNT_SHARE if counted else Fraction(0)
     if rate == 1:
-        return price, SamplePlan(rate, steps, price.replacement**2 * steps / ((1 - share) * price.mu2))
+        return price, SamplePlan(rate, steps, price.replacement**2 * steps / ((1 - COUNT_SHARE) * price.mu2))
     target, lost = _stated(epsilon, delta, guarantee)
     promise = approx(target, lost, unit=price.unit)
     if price.replacement == 2:
         target, lost = target / 2, _halved(target, lost)
-    count = share * price.mu2 / price.replacement**2
+    count = COUNT_SHARE * price.mu2 / price.replacement**2
     return evolve(price, guarantee=promise), SamplePlan(rate, steps, multiplier(target, lost, rate, steps, count) ** 2)
 
 
 @lru_cache(maxsize=64)
 def multiplier(epsilon: Number, delta: Fraction, rate: Fraction, steps: int, count: Fraction) -> Fraction:
     """The smallest z of Theorem 1, rounded up."""
-    first = Loss(((NormalPair(count), 1),)) if count else Loss(())
+    first = Loss(((NormalPair(count), 1),))
     return calibrate.least_noise(lambda z: first + steps * Loss.gaussian(z).poisson_subsampled(rate), epsilon, delta)
 
 

@@ -31,10 +31,12 @@ from attrs import frozen
 
 from dither.errors import NumberError
 from dither.learn.base.cells import Cells, Floats, Integers
+from dither.learn.base.columns import CategoryColumn
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.exact_sums import exact_bins
 from dither.learn.base.facts import Facts
-from dither.learn.base.release import Release
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import RowCount, listed_counts, row_counts
 from dither.learn.base.rows import Rows
 from dither.learn.trees.additive_scores import AdditiveScores
 from dither.learn.trees.bins import bin_count, random_groups, row_bins
@@ -105,19 +107,16 @@ class PrivateBoosting(PrivateEstimator):
                 scores.add(at, np.rint(steps * loss.score_unit).astype(np.int64)[groups])
         noise = float(release.variance(len(columns), HISTOGRAM_SHARE)) ** 0.5
         fitted = fitted_shapes(scores, weights, loss.score_unit)
-        return fitted | {"n_iter_": rounds, "histogram_deviation_": noise}
+        counts = histogram_counts(facts, weights, noise)
+        return fitted | {"n_iter_": rounds, "histogram_deviation_": noise, "row_counts_": counts}
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        strength = n * facts.price.mu / (facts.rows_per_person * facts.price.replacement) / len(facts.columns)
-        sums = self.rounds * len(facts.columns) + 1
-        words = [f"{self.rounds} rounds over {len(facts.columns)} columns: a histogram of each, and {sums} sums"]
-        if strength < 5:
-            words.append("noise exceeds signal at this size: a forest of one tree does better")
-        elif strength < 50:
-            words.append("noise is felt at this size: a forest or a linear model may do better")
-        else:
-            words.append("noise is small beside the signal at this size")
-        return words
+        columns, sums = len(facts.columns), int(self.rounds) * len(facts.columns) + 1
+        rehearsal = Rehearsal(facts.price, facts.rows_per_person)
+        noise = float(rehearsal.variance(1, (1 - HISTOGRAM_SHARE) / sums)) ** 0.5
+        each = n / int(self.leaves)
+        words = f"a sum has noise of deviation {noise:.3g} rows; {n:,} rows in {self.leaves} groups are {each:.3g} in each"
+        return [f"{self.rounds} rounds over {columns} columns: a histogram of each, and {sums} sums", words]
 
 
 def released_histogram(facts: Facts, release: Release) -> list[Floats]:
@@ -131,6 +130,14 @@ def released_histogram(facts: Facts, release: Release) -> list[Floats]:
 
     found = release.gaussian(histogram, (int(offsets[-1]),), norm2=len(sizes), share=HISTOGRAM_SHARE)
     return [found[low:high].astype(np.float64) for low, high in pairwise(offsets)]
+
+
+def histogram_counts(facts: Facts, weights: list[Floats], deviation: float) -> tuple[RowCount, ...]:
+    """How many rows there are, by the mean over columns; and by column of categories how many in bins of listed values."""
+    each, bins = 1 / len(weights), np.concatenate(weights)
+    tables = [one[:-1] for one, column in zip(weights, facts.columns, strict=True) if isinstance(column, CategoryColumn)]
+    counts = row_counts(facts, float(bins.sum()) * each, deviation * each, step=each, numbers=bins.size)
+    return counts + listed_counts(facts, tables, deviation, 1.0)
 
 
 def group_sums(scores: AdditiveScores, loss: Loss, rows: Rows, column: int, groups: Integers, size: int) -> Integers:

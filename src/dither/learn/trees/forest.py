@@ -22,8 +22,9 @@ from dither.learn.base.cells import Cells, Floats, Integers
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
 from dither.learn.base.price import Kind, read_price
-from dither.learn.base.release import Release
-from dither.learn.base.row_count import released_count, released_counts
+from dither.learn.base.release import Rehearsal, Release
+from dither.learn.base.row_count import COUNT_SHARE as LISTED_SHARE
+from dither.learn.base.row_count import RowCount, released_count, row_counts
 from dither.learn.base.rows import Rows
 from dither.learn.trees.random_trees import RandomTrees, random_trees
 from dither.numeric.number import integer
@@ -67,12 +68,13 @@ class PrivateForest(PrivateEstimator):
 
     def _release_leaves(
         self, facts: Facts, release: Release, values: Callable[[Rows], Integers], size: int, largest: int
-    ) -> tuple[RandomTrees, Floats, float]:
-        """The trees, their leaves with noise, and its deviation. `values` gives a row `size` numbers of sum `largest`."""
-        count, spent = self.trees, Fraction(0)
-        if count is None:
-            n, spent = known_rows(facts, release)
-            count = min(tree_count(facts, n), most_trees(facts, int(self.depth)))
+    ) -> tuple[RandomTrees, Floats, float, tuple[RowCount, ...]]:
+        """The trees, their leaves with noise, its deviation, and counts of rows.
+
+        `values` gives a row `size` numbers that add up to `largest`.
+        """
+        n, spent, counts = self._known_rows(facts, release)
+        count = self.trees or min(tree_count(facts, n), most_trees(facts, int(self.depth)))
         trees = random_trees(facts.columns, int(count), int(self.depth), int(self.structure_seed))
         shape, share = (trees.count, trees.leaf_count, size), 1 - spent
 
@@ -81,35 +83,38 @@ class PrivateForest(PrivateEstimator):
 
         if release.price.kind == "pure":
             norm1 = largest * trees.count
-            found = release.geometric(table, shape, norm1=norm1, share=share)
-            return trees, found / largest, float(release.scale(norm1, share)) * np.sqrt(2) / largest
-        norm2 = largest**2 * trees.count
-        found = release.gaussian(table, shape, norm2=norm2, share=share)
-        return trees, found / largest, float(release.variance(norm2, share)) ** 0.5 / largest
+            leaves = release.geometric(table, shape, norm1=norm1, share=share) / largest
+            deviation = float(release.scale(norm1, share)) * 2**0.5 / largest
+        else:
+            norm2 = largest**2 * trees.count
+            leaves = release.gaussian(table, shape, norm2=norm2, share=share) / largest
+            deviation = float(release.variance(norm2, share)) ** 0.5 / largest
+        # each tree counts all rows: their mean has less noise than a count of its own
+        each = 1 / trees.count
+        step = each / largest
+        total = row_counts(facts, float(leaves.sum()) * each, deviation * each, step=step, numbers=leaves.size)
+        return trees, leaves, deviation, total + counts[1:]
+
+    def _known_rows(self, facts: Facts, release: Release) -> tuple[float, Fraction, tuple[RowCount, ...]]:
+        """n, the share of the price that it took, and counts; nothing is released that leaves tell as well.
+
+        A hundredth of epsilon is too little for the rule, see COUNT_SHARE.
+        """
+        known = facts.rows is not None or self.trees is not None
+        if known and not facts.has_lists:
+            return float(facts.rows or 1), Fraction(0), ()
+        rule = facts.price.kind == "pure" and not known
+        return released_count(facts, release, COUNT_SHARE if rule else LISTED_SHARE)
 
     def _expect(self, facts: Facts, n: int) -> list[str]:
-        strength = n * strength_of_a_row(facts)
-        words = [f"{self.trees or tree_count(facts, n)} trees of depth {self.depth}"]
-        if strength < 30:
-            nothing = "the mean" if self._supervision == "target" else "chance"
-            words.append(f"noise is as large as the signal at this size: better than {nothing}, but not by much")
-        elif strength < 250:
-            words.append("noise is felt at this size")
+        count, leaves = int(self.trees or tree_count(facts, n)), 2 ** int(self.depth)
+        rehearsal = Rehearsal(facts.price, facts.rows_per_person)
+        if facts.price.kind == "pure":
+            noise = float(rehearsal.scale(count, Fraction(1))) * 2**0.5
         else:
-            words.append("noise is small beside the signal at this size")
-        if facts.price.kind == "gaussian" and self._few(facts, n):
-            words.append("without the delta, or with rows= stated, noise is smaller at this size")
-        return words
-
-    def _few(self, facts: Facts, n: int) -> bool:
-        return (self.trees or tree_count(facts, n)) < GAUSSIAN_TREES
-
-
-def known_rows(facts: Facts, release: Release) -> tuple[float, Fraction]:
-    """n, and the share of the price that it took. A hundredth of epsilon is too little for the rule, see COUNT_SHARE."""
-    if facts.rows is not None or facts.price.kind == "gaussian":
-        return released_count(facts, release)
-    return float(released_counts(release, COUNT_SHARE)), COUNT_SHARE
+            noise = float(rehearsal.variance(count, Fraction(1))) ** 0.5
+        words = f"a leaf has noise of deviation {noise:.3g} rows; {n:,} rows in {leaves} leaves are {n / leaves:.3g} in each"
+        return [f"{count} tree{'s' * (count > 1)} of depth {self.depth}", words]
 
 
 def most_trees(facts: Facts, depth: int) -> int:

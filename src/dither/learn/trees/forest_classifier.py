@@ -37,8 +37,8 @@ POWER = 0.6  # trees say much of the same: t of them weigh as t^0.4
 class ForestClassifier(PrivateForest, PrivateClassifier):
     """A forest of random trees for two or more classes, epsilon-differentially private.
 
-    The best choice where there is little data. With a `delta` and 30 trees or more its noise is Gaussian, which is smaller;
-    with fewer trees the delta is not spent.
+    Only leaves are counted, once. With a `delta` and 30 trees or more its noise is Gaussian; with fewer trees, where that is
+    known before the fit, the delta is not spent.
 
     Args:
         epsilon: the price of a fit, alone or with `delta`.
@@ -51,7 +51,7 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
         structure_seed: the public seed that trees are drawn from; they do not depend on the data.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a hundredth of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 
@@ -112,12 +112,13 @@ class ForestClassifier(PrivateForest, PrivateClassifier):
         def one_hot(rows: Rows) -> Integers:
             return (rows.labels[:, None] == np.arange(classes)).astype(np.int64)
 
-        trees, counts, deviation = self._release_leaves(facts, release, one_hot, classes, 1)
+        trees, counts, deviation, rows = self._release_leaves(facts, release, one_hot, classes, 1)
         leaves, roots = shrunk_shares(counts, deviation)
         prior = pooled_shares(counts, deviation)
         return {
             "trees_": trees,
             "n_trees_": trees.count,
+            "row_counts_": rows,
             "prior_": np.log(np.maximum(prior, LEAST_SHARE)),
             "evidence_": np.log(np.maximum(leaves, LEAST_SHARE)) - np.log(np.maximum(roots, LEAST_SHARE))[:, None, :],
         }

@@ -47,7 +47,7 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
         structure_seed: the public seed that trees are drawn from; they do not depend on the data.
         unit: whom it protects.
         max_rows: how many rows of a person count, where `fit` gets `person`.
-        rows: the number of rows, if it is public; left out, a hundredth of the price buys it.
+        rows: the number of rows, if it is public; rules then take it in place of a released count.
         ledger: is charged before data is read.
         analyst: who asks, where the ledger has shares.
 
@@ -102,8 +102,9 @@ class ForestRegressor(PrivateForest, PrivateRegressor):
         self.analyst = analyst
 
     def _learn(self, facts: Facts, release: Release) -> dict[str, Any]:
-        trees, sums, deviation = self._release_leaves(facts, release, target_pairs, 2, TARGET_STEPS)
-        return {"trees_": trees, "leaf_shares_": shrunk_shares(sums, deviation)[0][:, :, 0], "n_trees_": trees.count}
+        trees, sums, deviation, rows = self._release_leaves(facts, release, target_pairs, 2, TARGET_STEPS)
+        shares = shrunk_shares(sums, deviation)[0][:, :, 0]
+        return {"trees_": trees, "leaf_shares_": shares, "n_trees_": trees.count, "row_counts_": rows}
 
     def predict(self, X: Any) -> Any:
         """The target, for each row of `X`."""
