@@ -2,9 +2,9 @@
 
 Theorem. What is read of one cell depends on that cell and on the type and dtype of its container alone, which are public; no
 cell raises or warns.
-Proof. A list becomes an array of objects, an entry at a time: numpy infers no type from all of them. A column becomes an array
-of its dtype, or one of objects where that dtype may hold missing cells beside whole numbers, whether or not it does. Then
-`plain` and `_float` look at one cell, and catch what it raises.  ∎
+Proof. A list becomes an array of objects, an entry at a time: numpy infers no type from all of them. A column becomes an
+array of its dtype, or one of objects where that dtype may hold missing cells beside whole numbers, whether or not it does.
+Then `plain` and `_float` look at one cell, and catch what it raises.  ∎
 """
 
 from __future__ import annotations
