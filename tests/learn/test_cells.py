@@ -10,10 +10,9 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from sklearn.exceptions import DataConversionWarning
 
 import dither
-from dither.errors import DataError, NumberError, SizeError
+from dither.errors import DataError, NumberError
 from dither.learn import (
     PCA,
     ForestClassifier,
@@ -24,8 +23,8 @@ from dither.learn import (
     Ridge,
     StandardScaler,
 )
-from dither.learn.base.cells import as_array, places, read_cells
-from dither.learn.base.people import kept_rows, read_person
+from dither.learn.base.cells import places, read_cells, read_entries
+from dither.learn.base.people import kept_rows
 from dither.learn.base.targets import encode_labels, read_classes, read_labels
 
 LARGE = 2**60  # and one more are the same float
@@ -52,7 +51,7 @@ def test_one_id_does_not_make_others_alike(ids):
 
 
 def test_one_cell_does_not_change_the_category_of_another():
-    found = places(as_array([LARGE + 1, 0.5], 1, "y"), (LARGE,))
+    found = places(read_entries([LARGE + 1, 0.5]), (LARGE,))
     assert found.tolist() == [-1, -1]
     frame = read_cells(polars.DataFrame({"ward": [LARGE + 1, None]}))
     assert places(frame.columns[0], (LARGE,)).tolist() == [-1, -1]
@@ -61,7 +60,7 @@ def test_one_cell_does_not_change_the_category_of_another():
 def test_decimals_name_people_and_categories_and_their_nan_nobody():
     ids = [Decimal(1), Decimal(2), Decimal(1), Decimal("NaN"), Decimal("sNaN")]
     assert kept_rows(ids, 5, 1).tolist() == [True, True, False, False, False]
-    assert places(as_array(ids, 1, "y"), (1, 2)).tolist() == [0, 1, 0, -1, -1]
+    assert places(read_entries(ids), (1, 2)).tolist() == [0, 1, 0, -1, -1]
 
 
 def test_no_cell_causes_a_warning():
@@ -117,10 +116,10 @@ def test_an_array_of_texts_has_no_bounds_of_numbers(tmp_path):
     numbers, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1])
     for model in models:
         for texts in (numbers.astype(str), numbers.astype("S"), numbers.astype(np.dtypes.StringDType())):
-            with pytest.raises(DataError, match=r"holds texts.*X\.astype\(float\)"):
+            with pytest.raises(DataError, match=r"holds (texts|bytes).*X\.astype\(float\)"):
                 model.fit(texts, y)
     for texts in (y.astype(str), y.astype("S")):
-        with pytest.raises(DataError, match=r"these are texts.*y\.astype\(float\)"):
+        with pytest.raises(DataError, match=r"these are (texts|bytes).*y\.astype\(float\)"):
             models[-1].fit(numbers, texts)
     assert len(list(ledger.history())) == entries
     objects = numbers.astype(object)
@@ -131,6 +130,31 @@ def test_an_array_of_texts_has_no_bounds_of_numbers(tmp_path):
     for kind in (pyarrow.string(), pyarrow.large_string()):
         with pytest.raises(DataError, match="'ward'"):
             bayes().fit(pyarrow.table({"age": [0.5], "ward": pyarrow.array(["north"], kind)}), [1])
+
+
+@pytest.mark.parametrize(
+    ("cells", "categories"),
+    [(["1", "2"], [1, 2]), ([1, 2], ["1", "2"]), ([True, False], ["yes", "no"]), ([b"1", b"2"], ["1", "2"])],
+)
+def test_categories_of_another_kind_than_a_column_declares_are_refused(cells, categories):
+    """A list declares none: there each row is in no category, and the documentation says so."""
+    by_name = {"k": categories}
+    for frame in (
+        pyarrow.table({"k": cells}),
+        pyarrow.table({"k": [*cells, None]}),
+        pyarrow.table({"k": pyarrow.array(cells).dictionary_encode()}),
+        polars.DataFrame({"k": [*cells, None]}),
+        pandas.DataFrame({"k": pandas.Series(cells, dtype=pandas.ArrowDtype(pyarrow.array(cells).type))}),
+    ):
+        with pytest.raises(DataError, match="in no category"):
+            bayes(bounds=by_name).fit(frame, [0] * len(frame))
+    with pytest.raises(DataError, match="in no category"):
+        bayes(bounds=[categories]).fit(np.array(cells)[:, None], [0, 1])
+    for given in ([[cell] for cell in cells], np.array(cells, dtype=object)[:, None]):
+        bayes(bounds=[categories]).fit(given, [0, 1])
+    mixed = [*categories, *cells] if not isinstance(cells[0], (bytes, bool)) else [*categories, 1, 0]
+    if not isinstance(cells[0], bytes):
+        bayes(bounds=[mixed]).fit(np.array(cells)[:, None], [0, 1])
 
 
 def test_tables_of_pyarrow_and_columns_of_one_name():
@@ -163,24 +187,22 @@ def test_what_a_model_says_of_a_row_does_not_depend_on_other_rows(name):
 
 
 @pytest.mark.parametrize(
-    "y", [[["no"], ["yes"], ["no"]], (("no",), ("yes",), ("no",)), [np.array(["no"])] * 3, [[0], [1], [0]]]
+    "y", [[["no"], ["yes"], ["no"]], (("no",), ("yes",), ("no",)), [np.array(["no"]), "yes", ("no",)], [[0], [1], [0]]]
 )
-def test_labels_as_a_column_of_lists_are_a_column(y):
-    """As an array of them would be: with a warning, and no row is left out."""
-    classes = ["no", "yes"] if isinstance(y[0][0], str) else [0, 1]
-    with pytest.warns(DataConversionWarning, match="column-vector"):
+def test_an_entry_that_is_a_list_of_one_is_its_content(y):
+    """Each by itself and without a warning: what all entries are decides nothing."""
+    classes = ("no", "yes") if isinstance(y[0][0], str) else (0, 1)
+    with warnings.catch_warnings(action="error"):
         labels = read_labels(y, 3)
-    assert labels.shape == (3,)
-    assert (encode_labels(labels, tuple(classes)) >= 0).all()
-    with pytest.raises(SizeError, match="one value for each row"):
-        read_labels([[*one, one[0]] for one in y], 3)
-    with pytest.raises(SizeError, match="person"):
-        read_person([[*one, one[0]] for one in y], 3)
+        longer = read_labels([[*y[0], *y[0]], *y[1:]], 3)
+    assert encode_labels(labels, classes).tolist() == [0, 1, 0]
+    assert encode_labels(longer, classes).tolist() == [-1, 1, 0]
+    assert kept_rows(y, 3, 1).tolist() == [True, True, False]
+    assert kept_rows([["no", "no"], *y[1:]], 3, 1).tolist() == [False, True, True]
 
 
 def test_a_list_as_one_label_is_no_label_and_changes_no_other():
-    """The shape is that of all rows together; one row that is another is left out, as any label that nobody listed."""
-    labels = read_labels(["no", ["yes"], "yes"], 3)
+    labels = read_labels(["no", ["yes", "no"], "yes"], 3)
     assert encode_labels(labels, ("no", "yes")).tolist() == [0, -1, 1]
     assert read_labels([], 0).shape == (0,)
 

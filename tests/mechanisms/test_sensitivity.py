@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dither import Unit, sensitivity
+from dither import AboveThreshold, Exponential, Laplace, NoisyMax, PermuteAndFlip, TopK, Unit, sensitivity
 from dither.errors import InputError
 
 ADD, REPLACE = Unit.ADD_REMOVE, Unit.REPLACE_ONE
@@ -56,6 +56,44 @@ def test_counts_and_histograms():
         assert count.l1 == sensitivity.count(unit=unit).l1 == 1
     assert sensitivity.histogram(unit=REPLACE).l2 >= 2**0.5
     assert str(sensitivity.histogram(unit=REPLACE)) == "L1 2, L2 1.41421 (replace one person)"
+
+
+def test_the_largest_change_of_one_score_is_what_choices_take():
+    """The score of an output by how much rarer it is than the commonest value: a replaced row moves one by 2 at most."""
+
+    def scores(rows):
+        counts = [rows.count(one) for one in "abc"]
+        return [count - max(counts) for count in counts]
+
+    found = sensitivity.of(scores, universe="abc", rows=3, unit=REPLACE)
+    assert found.linf == 2 < found.l1
+    one_by_one = [
+        sensitivity.of(lambda rows, at=at: scores(rows)[at], universe="abc", rows=3, unit=REPLACE) for at in range(3)
+    ]
+    assert found.linf == max(one.l1 for one in one_by_one)
+    for choice in (Exponential, PermuteAndFlip, NoisyMax):
+        assert choice(epsilon=1, sensitivity=found, candidates=3).sensitivity == 2
+    assert TopK(epsilon=1, sensitivity=found, candidates=3, k=2).sensitivity == 2
+    assert AboveThreshold(epsilon=1, sensitivity=found, threshold=0).sensitivity == 2
+    assert Laplace(epsilon=1, sensitivity=found, dimension=3).sensitivity == found.l1
+    exact = Exponential(epsilon=1, sensitivity=found, candidates=3, integers=True)
+    inputs = [tuple(scores(rows)) for rows in product("abc", repeat=3)]
+    pairs = [(one, other) for one in product("abc", repeat=3) for other in product("abc", repeat=3)]
+    near = [
+        (scores(one), scores(other)) for one, other in pairs if sum(x != y for x, y in zip(one, other, strict=True)) == 1
+    ]
+    chances = dict(zip(dict.fromkeys(inputs), exact.channel(dict.fromkeys(inputs)).matrix, strict=True))
+    worst = max(float((chances[tuple(one)] / chances[tuple(other)]).max()) for one, other in near)
+    assert 1.3 < worst <= np.exp(1)
+
+
+def test_the_largest_change_of_one_number():
+    assert [sensitivity.histogram(unit=unit).linf for unit in (ADD, REPLACE)] == [1, 1]
+    assert sensitivity.sum(-5, 2).linf == 5
+    assert sensitivity.Sensitivity(l1=3, l2_squared=9, unit=ADD).linf == 3  # not stated: no more than the L1 norm
+    for linf in (4, -1, "x", 2):
+        with pytest.raises(InputError):
+            sensitivity.Sensitivity(l1=3, l2_squared=3, linf=linf, unit=ADD)
 
 
 def test_the_pair_that_attains_it_is_named():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pyarrow
 import pytest
 
@@ -121,6 +123,43 @@ def test_what_a_dataset_does_not_have_says_what_has_it(tmp_path, name, words):
         _ = data.xyzzy
     data.ledger.remaining()
     data.explain()
+
+
+def test_bounds_and_keys_say_what_a_column_of_a_csv_file_is(tmp_path, monkeypatch):
+    """The declaration alone: a cell that is another thing is missing, as in any column of that type."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"p{at},{20 + at % 50}.5,{at % 2},2024-01-{1 + at % 9:02},north,{str(at > 9).lower()}" for at in range(200)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,age,sex,day,ward,ill", *rows, "odd,x,x,x,x,x", ""]))
+    (tmp_path / "wards.csv").write_text("ward,floor,beds\nnorth,3,4\n")
+    facts = {
+        "bounds": {"age": (0, 100), "day": ("2024-01-01", "2024-01-31"), "wards.floor": (0, 9), "wards.beds": (0, 9)},
+        "keys": {"sex": [0, 1], "ward": ["north"], "ill": [False, True]},
+        "public": {"wards": "wards.csv"},
+        "types": {"wards.floor": "integer"},
+    }
+    with dither.Ledger.temporary(dither.pure(10**7)) as ledger:
+        people = dither.protect("people.csv", name="people", person="id", max_rows=1, ledger=ledger, **facts)
+        kinds = {column.name: column.type.value for column in people.policy.table("people").columns}
+        assert kinds == {"id": "text", "age": "float", "sex": "integer", "day": "date", "ward": "text", "ill": "boolean"}
+        assert [column.type.value for column in people.policy.table("wards").columns] == ["text", "integer", "float"]
+        answer = people.quote("SELECT sex, AVG(age) AS age FROM people GROUP BY sex", epsilon=10**6).release()
+        assert answer["sex"] == [0, 1]
+        assert [round(age, 2) for age in answer["age"]] == [44.5, 45.5]
+    for bounds, keys, kind in (
+        ({"age": "auto"}, None, "float"),
+        ({"age": (datetime.date(2024, 1, 1), datetime.date(2024, 2, 1))}, None, "date"),
+        ({"age": ("2024-01-01T00:00:00", "2024-02-01T00:00:00")}, None, "timestamp"),
+        ({"age": (0, 100)}, {"age": [1, 2]}, "integer"),
+        (None, {"age": [datetime.date(2024, 1, 1)]}, "date"),
+    ):
+        with dither.Ledger.temporary(dither.pure(1)) as ledger:
+            same = {"name": "people", "person": "id", "max_rows": 1, "ledger": ledger}
+            steps = {"age": 1} if bounds == {"age": "auto"} else None
+            found = dither.protect("people.csv", bounds=bounds, keys=keys, steps=steps, **same)
+            assert found.policy.table("people").column("age").type.value == kind
+    text = pyarrow.table({"id": [1], "age": ["7"]})  # a frame declares its types, and no bounds change them
+    with dither.Ledger.temporary(dither.pure(1)) as ledger, pytest.raises(PolicyError, match="a text column has no bounds"):
+        dither.protect(text, name="people", person="id", max_rows=1, ledger=ledger, bounds={"age": (0, 100)})
 
 
 def test_what_failed_inside_is_told(tmp_path, monkeypatch):

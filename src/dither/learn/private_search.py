@@ -21,6 +21,7 @@ from dither.arguments import argument_errors
 from dither.errors import DataError, GuaranteeError, ReleaseError
 from dither.extras import needs
 from dither.learn.base.cells import Cells, read_cells
+from dither.learn.base.columns import stated_width
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts, read_max_rows
 from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
@@ -30,7 +31,7 @@ from dither.learn.base.private_score import FAILED, is_right, single_answers
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Release, to_json, untold
 from dither.learn.base.targets import read_labels
-from dither.learn.search.model_scores import model_scores, read_models, row_worth
+from dither.learn.search.model_scores import model_scores, read_models, row_worth, width_of
 from dither.learn.search.random_runs import COST, best_run, ends
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
@@ -123,7 +124,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
             ReleaseError: it failed after the charge; the cause is not told.
         """
         refuse_cross_validation()
-        cells = read_cells(X)
+        cells = read_cells(X, width_of(self.models) or stated_width(getattr(self.estimator, "bounds", None)))
         labels = None if y is None else read_labels(y, cells.rows)
         ids = None if person is None else read_person(person, cells.rows)
         price = self._price()

@@ -140,7 +140,7 @@ class Survey(PortableSurvey):
         try:
             for at, value in enumerate(listed):
                 found[at] = self._place[value]
-        except (KeyError, TypeError):
+        except Exception:  # no key, not hashable, or whatever else it raises
             why = f"it is none of the {len(self.domain)} values of the survey"
             raise DataError(f"values[{at}]", value, why, str(list(self.domain[:3]))) from None
         return found

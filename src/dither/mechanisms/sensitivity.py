@@ -8,7 +8,11 @@ For a mean of n numbers, n public: replacing one moves it by (b - a)/n. Adding a
 (x - m)/(n + 1), so by at most (b - a)/(n + 1) where every data set has n rows or more.
 
 For a histogram, one row a person: adding or removing moves one cell by 1. Replacing moves one cell down and one up:
-L1 norm 2, L2 norm sqrt 2.
+L1 norm 2, L2 norm sqrt 2, L∞ norm 1.
+
+For a list of scores, what a choice pays for is the L∞ norm, the largest change of *one* score: with weights exp(e s_i / 2D)
+the ratio P(i)/P'(i) = exp(e (s_i - s'_i) / 2D) Z'/Z has both factors within exp(e/2) where no score moves by more than D:
+Z'/Z is an average of exp(e (s'_j - s_j) / 2D) with weights P(j). How many scores move at once, the L1 norm, does not matter.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from dither.privacy.unit import Unit, UnitLike, read_unit
 
 __all__ = ["Sensitivity", "count", "histogram", "mean", "of", "sum"]
 
-SensitivityLike: TypeAlias = Union["Sensitivity", NumberLike]  # what a mechanism takes: both norms, or the one it needs
+SensitivityLike: TypeAlias = Union["Sensitivity", NumberLike]  # what a mechanism takes: all norms, or the one it needs
 Pair: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
 
 MOST_DATA_SETS = 200_000
@@ -41,16 +45,17 @@ _total = builtins.sum  # this module has a public `sum` of its own
 @argument_errors
 @frozen(kw_only=True, slots=False, init=False)
 class Sensitivity:
-    """The largest change that one person can make, in the L1 and the L2 norm, exactly.
+    """The largest change that one person can make, in the L1, the L2 and the L∞ norm, exactly.
 
     Args:
         l1: the L1 norm of the change.
         l2_squared: the square of its L2 norm, since the norm itself may be irrational.
         unit: the neighbouring relation that the change is about.
+        linf: the L∞ norm, the largest change of one number of a list; if not stated, the L1 norm, which it never exceeds.
         pair: two neighbouring data sets that attain the L1 norm, where known.
 
     Raises:
-        NumberError: a norm is no exact number, irrational, or below zero.
+        NumberError: a norm is no exact number, irrational, or below zero; or the L∞ norm is above another.
         UnitError: the unit is unknown.
 
     Example:
@@ -62,13 +67,26 @@ class Sensitivity:
     l1: Fraction
     l2_squared: Fraction
     unit: Unit
+    linf: Fraction  # the largest change of one number
     pair: Pair | None  # two neighbouring data sets that attain the L1 norm, where known
     __repr__ = short_repr
 
-    def __init__(self, *, l1: NumberLike, l2_squared: NumberLike, unit: UnitLike, pair: Pair | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        l1: NumberLike,
+        l2_squared: NumberLike,
+        unit: UnitLike,
+        linf: NumberLike | None = None,
+        pair: Pair | None = None,
+    ) -> None:
         norm = rational(l1, name="l1", nonnegative=True)
         square = rational(l2_squared, name="l2_squared", nonnegative=True)
-        self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), pair=pair)
+        largest = norm if linf is None else rational(linf, name="linf", nonnegative=True)
+        if linf is not None and (largest > norm or largest**2 > square):
+            why = "one number of a list moves by no more than all of them together"
+            raise NumberError("linf", linf, why, f"{Number(norm)} or less")
+        self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), linf=largest, pair=pair)
 
     @property
     def l2(self) -> float:
@@ -162,7 +180,7 @@ def histogram(*, unit: UnitLike = Unit.ADD_REMOVE) -> Sensitivity:
     """
     wanted = read_unit(unit)
     moved = Fraction(2 if _replaces(wanted) else 1)
-    return Sensitivity(l1=moved, l2_squared=moved, unit=wanted)
+    return Sensitivity(l1=moved, l2_squared=moved, linf=1, unit=wanted)
 
 
 @argument_errors
@@ -195,6 +213,9 @@ def of(
         >>> found = sensitivity.of(max, universe=[0, 1, 10], rows=2, unit="replace one person")
         >>> print(found, found.pair)
         L1 10, L2 10 (replace one person) ((0, 0), (10, 0))
+        >>> votes = sensitivity.of(lambda rows: [rows.count(one) for one in "abc"], universe="abc", rows=3)
+        >>> print(votes.linf)  # what a choice among three counts pays for
+        1
     """
     wanted, most = read_unit(unit), integer(rows, name="rows", least=1)
     if not isinstance(universe, Iterable) or not callable(function):
@@ -206,14 +227,15 @@ def of(
     values = {data: _vector(function(tuple(members[i] for i in data))) for data in data_sets(members, most, wanted)}
     if len({len(value) for value in values.values()}) > 1:
         raise DataError("function", function, "it gives lists of different lengths", "lists of one length")
-    l1, l2_squared, pair = Fraction(-1), Fraction(0), None
+    l1, l2_squared, linf, pair = Fraction(-1), Fraction(0), Fraction(0), None
     for one, other in neighbours(values, len(members), wanted):
         change = [abs(x - y) for x, y in zip(values[one], values[other], strict=True)]
         if _total(change) > l1:
             l1, pair = Fraction(_total(change)), (one, other)
         l2_squared = max(l2_squared, Fraction(_total(x * x for x in change)))
+        linf = max([linf, *change])
     found = None if pair is None else (tuple(members[i] for i in pair[0]), tuple(members[i] for i in pair[1]))
-    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, unit=wanted, pair=found)
+    return Sensitivity(l1=max(l1, Fraction(0)), l2_squared=l2_squared, linf=linf, unit=wanted, pair=found)
 
 
 def data_sets(universe: Sequence[Any], rows: int, unit: Unit) -> Iterator[tuple[int, ...]]:
@@ -246,6 +268,13 @@ def read_l1(value: SensitivityLike, unit: UnitLike | None) -> tuple[Fraction, Un
     if isinstance(value, Sensitivity):
         return _positive(value.l1), _agreed(value, unit)
     return rational(value, name="sensitivity", positive=True), read_unit(Unit.ADD_REMOVE if unit is None else unit)
+
+
+def read_linf(value: SensitivityLike, unit: UnitLike | None) -> tuple[Fraction, Unit]:
+    """The L∞ norm and the unit, from a Sensitivity or from a number."""
+    if isinstance(value, Sensitivity):
+        return _positive(value.linf), _agreed(value, unit)
+    return read_l1(value, unit)
 
 
 def read_l2_squared(value: SensitivityLike, unit: UnitLike | None) -> tuple[Fraction, Unit]:

@@ -14,7 +14,6 @@ is no number at all is.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -26,6 +25,7 @@ from dither.errors import DataError
 from dither.noise.bernoulli import Bernoulli
 from dither.noise.entropy import _rehearsal, stream
 from dither.numeric.balls import round_down, round_up
+from dither.numeric.columns import is_list, plain, read_column
 from dither.numeric.lattice import LARGEST_DECIMAL, as_array
 from dither.numeric.number import RealLike
 
@@ -109,7 +109,7 @@ def round_place(place: Fraction, leading: int = 0, known: int = 0) -> int:
 
 def _numbers(values: Iterable[RealLike]) -> NDArray[np.generic]:
     """A row of numbers: doubles where these hold them all, otherwise a list of whatever they are."""
-    array = as_array(values, name="values")
+    array = read_column(values) if is_list(values) else as_array(values, name="values")
     if array.ndim != 1:
         raise DataError("values", array.shape, "the numbers of many people come in one list", "[1.5, 2, 0]")
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
@@ -118,12 +118,12 @@ def _numbers(values: Iterable[RealLike]) -> NDArray[np.generic]:
         return array.astype(np.float64)
     if array.dtype.kind not in "iuO":
         raise DataError("values", array.dtype, "these are no numbers", "an array of ints or doubles, or a list of numbers")
-    listed = [float(value) if isinstance(value, np.floating) else value for value in array.tolist()]
+    listed = [plain(value) for value in array.tolist()]
     for at, value in enumerate(listed):
-        if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal, numbers.Integral)):
+        if type(value) not in (int, float, Fraction, Decimal):
             raise DataError(f"type of values[{at}]", type(value).__name__, "it is no number", "an int, a float or a Decimal")
     if all(isinstance(value, float) or (isinstance(value, int) and abs(value) <= LARGEST_WHOLE) for value in listed):
         return np.array(listed, dtype=np.float64)
     exact = np.empty(len(listed), dtype=np.object_)
-    exact[:] = [value if isinstance(value, (float, Fraction, Decimal)) else int(value) for value in listed]
+    exact[:] = listed
     return exact

@@ -143,11 +143,14 @@ class Features:
     def _select(self, rows: str) -> str:
         """A SELECT of the columns, the target, and whose a row is."""
         words, table = self.holdings.engine.words, self.question.table
+        texts = {column.name for column in table.columns if column.type is Type.TEXT}
         names = [column.name for column in (*self.columns, *([self.target] if self.target else []))]
         names += [] if table.person is None else [table.person]
-        return (
-            f"SELECT {', '.join(f'q.{words.name(name)} AS c{place}' for place, name in enumerate(names))} FROM ({rows}) AS q"
-        )
+        cells = []
+        for name in names:
+            cell = f"q.{words.name(name)}"
+            cells.append(words.sound(cell) if name in texts else cell)  # Python has no text that is not UTF-8: it would fail
+        return f"SELECT {', '.join(f'{cell} AS c{place}' for place, cell in enumerate(cells))} FROM ({rows}) AS q"
 
 
 def make_features(sql: str, holdings: Holdings, target: str | None, max_rows: int | None) -> Features:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -14,14 +16,16 @@ from dither.ledger.ledger import Ledger
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.dataset import Dataset, put_in_force
-from dither.query.policy.column import Key
+from dither.query.policy.column import Key, Type
 from dither.query.policy.csv_dialect import CsvDialect, read_csv_dialect
 from dither.query.policy.origin import CONSENT
 from dither.query.policy.policy import VERSION, read_policy
+from dither.query.sources.csv_files import CsvFiles
 from dither.query.sources.find_source import find_source, must_be_table
 from dither.query.sources.schema import Schema, unreadable
 from dither.query.sources.source import DataLike
 
+KEYS = {Type.INTEGER: int, Type.BOOLEAN: bool, Type.DATE: datetime.date}  # what keys say of a column of a CSV file
 Target = TypeVar("Target", bound=Callable[..., Any])
 
 
@@ -97,7 +101,8 @@ def protect(
         bounds: lower and upper bound of columns that are added up, by column; 'auto' to find them privately.
         steps: the unit in which a column is added up, such as '0.01' for cents, by column.
         keys: the values of a column that an answer shows groups for, by column.
-        types: types of columns, such as 'date', where those of the table are others.
+        types: types of columns, such as 'date', where those of the table are others. A column of a CSV file is text, unless
+            its keys are whole numbers, truth values or dates, or its bounds are numbers ('float') or dates.
         complete: columns that have a value in every row.
         known_from: from where bounds, steps, keys and completeness of a column are known, by column: 'law', 'unit',
             'questionnaire', 'private release ...' with its receipt, or 'data'.
@@ -161,6 +166,11 @@ def protect(
     if isinstance(person, str) and person not in held[name] and (hint := sources[name].hint()):
         raise PolicyError("person", person, "the data has no such column", hint)
     columns = _columns(name, held, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
+    typed = {person, *_mapping(types, "types")}
+    for other, source in sources.items():
+        for column, said in columns[other].items() if isinstance(source, CsvFiles) else ():
+            if f"{other}.{column}" not in typed and (other != name or column not in typed):
+                said["type"] = _type_of(said).value
     if isinstance(person, str) and person in held[name] and held[name][person].type is None:
         raise unreadable(person, held[name][person], "person")
     table: dict[str, Any] = {"person": person, "columns": columns.pop(name)}
@@ -218,6 +228,26 @@ def _columns(
                 raise unreadable(column, held[table][column], f"{fact} of {table}")
             columns[table][column][fact] = list(value) if isinstance(value, tuple) else value
     return columns
+
+
+def _type_of(facts: Mapping[str, Any]) -> Type:
+    """Return what cells of a CSV file, which are text, are read as: what facts of the column say, never what cells are."""
+    bounds, keys = facts.get("bounds"), facts.get("keys")
+    of_keys = {type(key) for key in keys} if isinstance(keys, (list, tuple)) else set()
+    found = next((kind for kind, key in KEYS.items() if of_keys == {key}), Type.TEXT)
+    if found is not Type.TEXT or bounds is None:
+        return found
+    ends = set(map(_type_of_end, bounds)) if isinstance(bounds, (list, tuple)) else {Type.FLOAT}  # or 'auto'
+    return next((kind for kind in (Type.TIMESTAMP, Type.DATE) if kind in ends), Type.FLOAT)
+
+
+def _type_of_end(end: Any) -> Type:
+    if isinstance(end, str):
+        with suppress(ValueError):
+            end = (datetime.date if len(end) == len("2024-01-31") else datetime.datetime).fromisoformat(end)
+    if isinstance(end, datetime.datetime):
+        return Type.TIMESTAMP
+    return Type.DATE if isinstance(end, datetime.date) else Type.FLOAT
 
 
 def _unread(schema: Schema) -> tuple[tuple[str, str], ...]:

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dither.arguments import argument_errors
-from dither.channels.labels import plain, read_labels
-from dither.density.histograms.columns import EstimatesLike, ValuesLike, floats
+from dither.channels.labels import read_labels
+from dither.density.histograms.columns import EstimatesLike, ValuesLike, read_numbers
 from dither.errors import DataError, NumberError, SizeError
-from dither.numeric.lattice import as_array
+from dither.numeric.columns import plain, read_column
 from dither.numeric.number import NumberLike, integer, rational
 
 if TYPE_CHECKING:
@@ -76,12 +76,11 @@ class Bins(Axis):
     def __init__(self, edges: EstimatesLike) -> None:
         import numpy as np
 
-        array = as_array(edges, name="edges")
-        if array.ndim != 1 or array.size < 2:
-            raise SizeError("shape of edges", array.shape, "cells lie between two edges or more", EXAMPLE)
-        if array.size > MOST_CELLS + 1:
-            raise SizeError("edges", array.size, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
-        found = floats(array, name="edges")
+        found = read_numbers(edges, name="edges")
+        if found.size < 2:
+            raise SizeError("edges", found.size, "cells lie between two edges or more", EXAMPLE)
+        if found.size > MOST_CELLS + 1:
+            raise SizeError("edges", found.size, f"at most {MOST_CELLS} cells are kept in memory", "wider cells")
         if not np.isfinite(found).all():
             raise NumberError("edges", float(found[~np.isfinite(found)][0]), "cells are bounded by finite numbers", EXAMPLE)
         falls = np.flatnonzero(np.diff(found) <= 0)
@@ -121,13 +120,10 @@ class Bins(Axis):
         return self._edges
 
     def place(self, values: ValuesLike) -> NDArray[np.int64]:
-        """The cell of each of the `values`; the nearest one beyond the ends; -1 for NaN and None."""
+        """The cell of each of the `values`; the nearest one beyond the ends; -1 for what is missing or no number."""
         import numpy as np
 
-        array = as_array(values, name="values")
-        if array.ndim != 1:
-            raise DataError("shape of values", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
-        found = floats(array, name="values")
+        found = read_numbers(values)
         cells = np.clip(np.searchsorted(self._edges, found, side="right") - 1, 0, self.size - 1).astype(np.int64)
         cells[np.isnan(found)] = -1
         return cells
@@ -201,15 +197,16 @@ class Categories(Axis):
         """The cell of each of the `values`; -1 for one that is not on the list."""
         import numpy as np
 
-        listed = values.tolist() if hasattr(values, "tolist") else values
-        if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
-            raise DataError("values", values, "one value a person, in one list", "['a', 'b', 'a']")
-        return np.array([self._place(plain(value)) for value in listed], dtype=np.int64)
+        scalar = getattr(values, "ndim", 1) == 0  # an array of one number, which numpy calls iterable
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or scalar:
+            raise DataError("type of values", type(values), "one value a person, in one list", "['a', 'b', 'a']")
+        listed = read_column(values if hasattr(values, "__array__") else list(values)).tolist()
+        return np.array([self._place(value) for value in listed], dtype=np.int64)
 
     def _place(self, value: Any) -> int:
         try:
-            return self._places.get(value, -1)
-        except TypeError:  # not hashable, so not on the list
+            return self._places.get(plain(value), -1)
+        except Exception:  # not hashable, or not comparable, so not on the list
             return -1
 
     def name(self, cell: int) -> str:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
-from dither.channels.labels import plain
 from dither.errors import DataError
-from dither.numeric.lattice import LARGEST_DECIMAL
+from dither.numeric.columns import as_floats, declared_kind, read_column
 from dither.numeric.number import RealLike
 
 if TYPE_CHECKING:
@@ -31,30 +26,14 @@ EstimatesLike: TypeAlias = Sequence[RealLike] | SupportsArray  # numbers that we
 ColumnsLike: TypeAlias = list[Any] | tuple[Any, ...]  # one column of values for each axis
 
 
-def floats(array: Any, *, name: str) -> NDArray[np.float64]:
-    """An array as doubles, in the same order: NaN for a missing value, infinite for what is too large."""
-    import numpy as np
+def read_numbers(values: ValuesLike, *, name: str = "values") -> NDArray[np.float64]:
+    """Read private numbers as doubles, in their order: NaN for what is missing or no number, infinite for what is too large.
 
-    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
-        return np.array(array, dtype=np.float64)
-    if array.dtype.kind != "O":
-        raise DataError(f"type of {name}", array.dtype, "these are no numbers", "an array of ints or doubles, or a list")
-    return np.array([_float(value, f"{name}[{at}]") for at, value in enumerate(array.tolist())], dtype=np.float64)
-
-
-def _float(value: Any, name: str) -> float:
-    value = plain(value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return math.nan
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal)):
-        raise DataError(f"type of {name}", type(value).__name__, "it is no number", "an int, a float or a Decimal")
-    if isinstance(value, Decimal) and value.is_finite() and value and value.adjusted() < -LARGEST_DECIMAL:
-        return 0.0
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    except ValueError:  # a signalling NaN
-        return math.nan
+    The container may be refused for its shape or the kind that it declares; a cell never (`numeric/columns.py`).
+    """
+    kind, array = declared_kind(values), read_column(values)
+    if isinstance(values, (str, bytes)) or array.ndim != 1:
+        raise DataError(f"shape of {name}", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
+    if kind not in ("", "numbers"):
+        raise DataError(f"type of {name}", kind, "these are no numbers", "an array of ints or doubles, or a list")
+    return as_floats(array)

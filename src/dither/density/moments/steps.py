@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, SupportsIndex
 
-from dither.density.histograms.columns import CountsLike, ValuesLike, floats
+from dither.density.histograms.columns import CountsLike, ValuesLike, read_numbers
 from dither.errors import DataError, NumberError, SizeError
 from dither.numeric.balls import round_down, round_up
 from dither.numeric.lattice import as_array
@@ -71,10 +71,7 @@ class Quantisation:
         """The place of each value, and whether there is a value at all: None and NaN are missing, and stand at 0."""
         import numpy as np
 
-        array = as_array(values, name="values")
-        if array.ndim != 1:
-            raise DataError("shape of values", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
-        found = floats(array, name="values")
+        found = read_numbers(values)
         there = np.logical_not(np.isnan(found))
         low, high = float(self.low), float(self.high)
         inside = np.clip(np.where(there, found, low), low, high) - low

@@ -85,10 +85,8 @@ class Quantile:
     unit: Unit = field(default=Unit.ADD_REMOVE, converter=read_unit)
     __repr__ = short_repr
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
-        check_price(epsilon, rho)
-
     def __attrs_post_init__(self) -> None:
+        check_price(self.epsilon, self.rho)
         _ = self._choice  # refuses noise that cannot be drawn, now and not at the first release
 
     @classmethod

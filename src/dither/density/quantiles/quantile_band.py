@@ -113,10 +113,8 @@ class QuantileBand:
     histograms: int = field(default=1, converter=read_histograms)
     __repr__ = short_repr
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
-        check_price(epsilon, rho)
-
     def __attrs_post_init__(self) -> None:
+        check_price(self.epsilon, self.rho)
         if self.bins.size < 2:
             raise SizeError("bins", self.bins.size, "there are two cells at least", "Bins.even(0, 120, 24)")
         if any(q in (0, 1) for q in self.qs):

@@ -119,10 +119,8 @@ class QuantileInterval:
     ends: Fraction = field(default=ENDS, converter=read_ends)
     __repr__ = short_repr
 
-    def __attrs_pre_init__(self, *, epsilon: NumberLike | None, rho: NumberLike | None, **_: object) -> None:
-        check_price(epsilon, rho)
-
     def __attrs_post_init__(self) -> None:
+        check_price(self.epsilon, self.rho)
         if self._shift >= FURTHEST:
             paid = str(float(self.rho or self.epsilon or 0))
             raise NumberError("price", paid, "the interval would be wider than 2^60 counts", "a higher one")

@@ -114,16 +114,16 @@ def bound_keys(pairs: PairsLike, *, max_keys: SupportsIndex) -> list[tuple[Plain
 
 def plain_person(value: Any, depth: int = 0) -> Any:
     """A person in the one way in which she is written; None where a value names nobody."""
-    if isinstance(value, tuple):
-        parts = tuple(plain_person(part, depth + 1) for part in value) if depth < DEEPEST else (None,)
-        return None if any(part is None for part in parts) else parts
-    if value is None or type(value).__name__ in UNKNOWN or (isinstance(value, Decimal) and value.is_nan()):
-        return None
-    plain = plain_key(value) if type(value).__module__ == "numpy" else value
     try:
+        if isinstance(value, tuple):
+            parts = tuple(plain_person(part, depth + 1) for part in value) if depth < DEEPEST else (None,)
+            return None if any(part is None for part in parts) else parts
+        if value is None or type(value).__name__ in UNKNOWN or (isinstance(value, Decimal) and value.is_nan()):
+            return None
+        plain = plain_key(value) if type(value).__module__ == "numpy" else value
         hash(plain)
         return plain if plain == plain else None
-    except Exception:  # not hashable, or no truth value: it names nobody
+    except Exception:  # not hashable, no truth value, or whatever it raises: it names nobody
         return None
 
 

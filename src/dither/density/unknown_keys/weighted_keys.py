@@ -31,12 +31,11 @@ from dither.density.unknown_keys.threshold_keys import GaussianKeys
 from dither.errors import NumberError
 from dither.mechanisms.additive.additive import read_confidence
 from dither.numeric.number import NumberLike, integer
-from dither.numeric.representation import short_repr
 from dither.privacy import calibrate
 
 
 @argument_errors
-@frozen(kw_only=True, slots=False, init=False)
+@frozen(kw_only=True, slots=False, init=False, repr=False)
 class WeightedKeys(GaussianKeys):
     """Partition selection by weights with Gaussian noise: for people who hold few keys or many.
 
@@ -64,7 +63,6 @@ class WeightedKeys(GaussianKeys):
 
     most_keys = 64
     parts = 2**10
-    __repr__ = short_repr
 
     def __attrs_post_init__(self) -> None:
         if self.min_people > 1:

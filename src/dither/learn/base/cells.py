@@ -1,14 +1,13 @@
-"""Reading a table of features: shape and kind may be refused, a single cell never.
+"""Tables, labels and persons as they are handed in: shape and kind may be refused, a single cell never.
 
 An error that depends on a cell is a bit about one person that nobody pays for. So what is no number is read as missing, and
-the number of rows is never too small: no row at all is data like any other.
+the number of rows is never too small: no row at all is data like any other. Each cell is read by itself
+(`numeric/columns.py` has the proof), and so is each row of a list (`read_cells`).
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -18,32 +17,34 @@ from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
 from dither.learn.base.columns import Category, CategoryColumn, Column, NumberColumn
+from dither.numeric.columns import KINDS, PLAIN, as_floats, declared_kind, is_list, objects, plain, read_column
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-EXACT = 2.0**53  # floats hold whole numbers up to here
-TEXTS = ("str", "string", "string[python]", "string[pyarrow]", "categorical", "large_string", "string_view")  # of frames
-TEXT_KINDS = "UST"  # of arrays; one of objects says nothing of its cells, and each of them is read by itself
 TO_NUMBERS = "a list of its categories; or numbers, such as X.astype(float) has them"
 
 
 @frozen
 class Cells:
-    """Columns as they came, each an array, all of one length; with their names where they have some."""
+    """The columns of a table, each an array, all of one length; with their names where they have some."""
 
     columns: tuple[NDArray[Any], ...]
     names: tuple[str, ...] | None
     rows: int
-    texts: frozenset[int] = frozenset()  # places of columns whose kind says, whatever is in them, that they hold texts
+    kinds: tuple[str, ...] = ()  # what each dtype declares: 'numbers', 'texts', ...; '' where it declares nothing
 
     @property
     def shape(self) -> tuple[int, int]:
-        """As of an array: what scikit-learn asks for the number of features."""
+        """The shape of an array, which scikit-learn asks for the number of features."""
         return self.rows, len(self.columns)
 
 
-def read_cells(table: Any) -> Cells:
-    """The columns of an array, a list of rows, a frame of pandas or polars, or a table of pyarrow."""
+def read_cells(table: Any, width: int | None = None) -> Cells:
+    """Read an array, a list of rows, a frame of pandas or polars, or a table of pyarrow.
+
+    A list of rows has no shape. With a public `width`, a row that has another length, or is no row, is one of missing cells.
+    Without one, rows must agree on their length: whoever hands them in vouches for that.
+    """
     if isinstance(table, Cells):
         return table
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
@@ -53,88 +54,88 @@ def read_cells(table: Any) -> Cells:
         if len(set(names)) < len(names):
             raise DataError("X", list(names), "two columns have one name", "a frame whose columns have different names")
         series = [table[name] for name in names]
-        arrays = tuple(_unmerged(one) for one in series)
-        kinds = [str(getattr(one, "dtype", getattr(one, "type", ""))).lower() for one in series]  # `type` in pyarrow
-        texts = frozenset(at for at, kind in enumerate(kinds) if kind in TEXTS or arrays[at].dtype.kind in TEXT_KINDS)
+        kinds = tuple(map(declared_kind, series))
+        columns = tuple(map(read_column, series))
         strings = all(isinstance(name, str) for name in names)
-        return Cells(tuple(_kind(one) for one in arrays), names if strings else None, len(table), texts)
-    array = as_array(table, 2, "X")
-    if array.ndim != 2:
-        why = f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead"
-        ways = "one row for each record: Reshape your data with X.reshape(-1, 1) if it has a single feature"
-        raise SizeError("X", f"{array.ndim} dimensions", why, ways)
-    if array.shape[1] == 0:
-        why = "0 feature(s) (shape=(, 0)) while a minimum of 1 is required."  # how many rows there are is not told
-        raise SizeError("X", "no columns", why, "at least one column")
-    array = _kind(array)
-    columns = tuple(array[:, place] for place in range(array.shape[1]))
-    return Cells(columns, None, len(array), frozenset(range(len(columns)) if array.dtype.kind in TEXT_KINDS else ()))
+        found = Cells(columns, names if strings else None, len(table), kinds)
+    else:
+        array = _read_rows(table, width) if is_list(table) else read_column(table)
+        if array.ndim != 2:
+            why = f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead"
+            ways = "one row for each record: Reshape your data with X.reshape(-1, 1) if it has a single feature"
+            raise SizeError("X", f"{array.ndim} dimensions", why, ways)
+        if array.shape[1] == 0:
+            why = "0 feature(s) (shape=(, 0)) while a minimum of 1 is required."  # how many rows there are is not told
+            raise SizeError("X", "no columns", why, "at least one column")
+        columns = tuple(array[:, place] for place in range(array.shape[1]))
+        found = Cells(columns, None, len(array), (KINDS.get(array.dtype.kind, ""),) * len(columns))
+    for kind in found.kinds:
+        if kind == "complex numbers":
+            raise DataError("X", kind, "Complex data not supported", "real numbers")
+        if kind == "dates":
+            raise DataError("X", kind, "a date is no number", "days since a date of yours, as numbers")
+    return found
 
 
-def as_array(values: Any, depth: int, where: str) -> NDArray[Any]:
-    """An array as it is; a list by its shape, whatever single cells are: no kind is inferred from one that is no number."""
-    if not isinstance(values, (list, tuple)):
-        return _unmerged(values)
-    with suppress(Exception), warnings.catch_warnings(action="ignore"):  # a list in a cell, or whatever: no array of numbers
-        plain = np.asarray(values)
-        if plain.dtype.kind in "biuf" and not _merges(plain):
-            return plain
-    if depth == 1 and _is_nested(values):
-        depth = 2  # a column, as an array of numbers would be
-    if depth == 2 and not all(isinstance(row, (list, tuple, np.ndarray)) for row in values):
-        raise SizeError(
-            where, "a list", "Expected 2D array, got 1D array instead", "one list for each row: Reshape your data"
-        )
-    sizes = {len(row) for row in values} if depth == 2 else set()
-    if len(sizes) > 1:
-        raise SizeError(where, "rows of several lengths", "each row has one cell for each column", "rows of one length")
-    found = np.empty((len(values), *sizes), dtype=object)
-    for place, one in enumerate(values):
-        if depth == 2:
-            for column, cell in enumerate(one):
+def read_entries(values: Any) -> NDArray[Any]:
+    """Read labels, targets or persons. An entry of a list that is a list of one is its content, whatever the others are."""
+    return objects([_content(one) for one in values]) if is_list(values) else read_column(values)
+
+
+def _content(entry: Any) -> Any:
+    cells = _listed(entry)
+    return cells[0] if cells is not None and len(cells) == 1 else entry
+
+
+def _listed(entry: Any) -> Sequence[Any] | None:
+    """Return the cells of a list, a tuple or an array of one axis; None for anything else, and never raise."""
+    try:
+        if isinstance(entry, list):
+            return list.copy(entry)
+        if isinstance(entry, tuple):
+            return tuple.__getitem__(entry, slice(None))
+        row = np.asarray(entry) if hasattr(entry, "__array__") else None
+        return None if row is None or row.ndim != 1 else row.tolist()
+    except Exception:  # whatever an entry is, it is a row or it is none
+        return None
+
+
+def _read_rows(table: Sequence[Any], width: int | None) -> NDArray[Any]:
+    rows = [_listed(row) for row in table]
+    if width is None:
+        sizes = {-1 if row is None else len(row) for row in rows} or {-1}
+        if -1 in sizes:
+            raise SizeError(
+                "X", "a list", "Expected 2D array, got 1D array instead", "a list for each row: Reshape your data"
+            )
+        if len(sizes) > 1:
+            ways = "rows of one length; or bounds by column, which say how many there are: other rows are then missing"
+            raise SizeError("X", "rows of several lengths", "each row has one cell for each column", ways)
+        width = sizes.pop()
+    found = np.empty((len(rows), width), dtype=object)
+    for place, row in enumerate(rows):
+        if row is not None and len(row) == width:
+            for column, cell in enumerate(row):
                 found[place, column] = cell
-        else:
-            found[place] = one
     return found
-
-
-def _is_nested(values: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether each entry is a row of one length: the shape of a table, whatever its cells are."""
-    rows = [one for one in values if isinstance(one, (list, tuple)) or (isinstance(one, np.ndarray) and one.ndim == 1)]
-    return 0 < len(rows) == len(values) and len({len(row) for row in rows}) == 1
-
-
-def _merges(array: NDArray[Any]) -> bool:
-    """Whether whole numbers may have been rounded: beside one missing or broken number they all become floats."""
-    return array.dtype.kind == "f" and bool((np.abs(array) >= EXACT).any())
-
-
-def _unmerged(column: Any) -> NDArray[Any]:
-    """A column as an array; as objects where one row's cell would make others, persons of large numbers say, alike."""
-    array = np.asarray(column)
-    listed = getattr(column, "to_list", None) or getattr(column, "to_pylist", None)  # pandas and polars; pyarrow
-    if listed is None or array.ndim != 1 or not _merges(array):
-        return array
-    found = np.empty(len(array), dtype=object)
-    found[:] = listed()
-    return found
-
-
-def _kind(array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype.kind == "c":
-        raise DataError("X", str(array.dtype), "Complex data not supported", "real numbers")
-    if array.dtype.kind in "mM":
-        raise DataError("X", str(array.dtype), "a date is no number", "days since a date of yours, as numbers")
-    return array
 
 
 def check_kinds(cells: Cells, columns: Sequence[Column], names: Sequence[str]) -> None:
-    """Refuse bounds of numbers for a column that holds texts by its kind: what is no number would count as the middle."""
-    for at in cells.texts:
-        column = columns[at]
-        if isinstance(column, NumberColumn):
-            why = "the column holds texts, and these are bounds of numbers"
-            raise DataError(f"bounds[{names[at]!r}]", (column.low, column.high), why, TO_NUMBERS)
+    """Refuse bounds or categories of another kind than a column declares: each of its cells would be missing."""
+    for kind, column, name in zip(cells.kinds, columns, names, strict=False):  # rows of a dataset declare their kinds there
+        where = f"bounds[{name!r}]"
+        if isinstance(column, NumberColumn) and kind in ("texts", "bytes"):
+            why = f"the column holds {kind}, and these are bounds of numbers"
+            raise DataError(where, (column.low, column.high), why, TO_NUMBERS)
+        if isinstance(column, CategoryColumn) and is_other_kind(kind, column.values):
+            why = f"the column holds {kind}, and none of these is one, so each row would be in no category"
+            raise DataError(where, list(column.values), why, "the categories as they stand in the column")
+
+
+def is_other_kind(kind: str, values: Sequence[Category]) -> bool:
+    """True if a column of this declared kind can hold none of the values."""
+    texts = [isinstance(one, str) for one in values]
+    return kind != "" and not (kind == "texts" and any(texts)) and not (kind == "numbers" and not all(texts))
 
 
 def scaled(cells: Cells, columns: Sequence[Column]) -> tuple[Floats, Integers]:
@@ -157,30 +158,14 @@ def _numbers(cell: NDArray[Any], column: NumberColumn) -> Floats:
     return np.clip((inside - column.middle) / column.half, -1.0, 1.0)
 
 
-def as_floats(cell: NDArray[Any]) -> Floats:
-    """Numbers; what is none is NaN."""
-    if cell.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
-            return cell.astype(np.float64)
-    return np.array([_float(one) for one in cell.tolist()], dtype=np.float64)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if isinstance(value, int) and value > 0 else -np.inf
-    except Exception:  # whatever a cell is, it is a number or it is none
-        return np.nan
-
-
 def places(cell: NDArray[Any], values: tuple[Category, ...]) -> Integers:
     """The place of each cell in the list; -1 where it is not there."""
     by_value = {value: place for place, value in enumerate(values)}
     return np.array([_place(one, by_value) for one in cell.tolist()], dtype=np.int64)
 
 
-def _place(value: Any, by_value: dict[Any, int]) -> int:
-    if isinstance(value, Decimal) and value.is_nan():
-        return -1  # one kind of NaN has no hash
-    return by_value.get(value, -1) if isinstance(value, (str, int, float, Decimal)) else -1
+def _place(cell: Any, by_value: dict[Any, int]) -> int:
+    value = plain(cell)
+    if type(value) is Decimal:
+        return -1 if value.is_nan() else by_value.get(value, -1)  # one kind of NaN has no hash
+    return by_value.get(value, -1) if type(value) in PLAIN else -1

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from dither.errors import DataError
 from dither.extras import needs
+from dither.learn.base.cells import read_cells
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts
 from dither.learn.base.private_score import Asked, PrivateScore, classifier_score
@@ -88,9 +89,10 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
             ReleaseError: it failed after the charge; the cause is not told.
         """
         check_is_fitted(self, "guarantee_")
-        validate_data(self, X, reset=False, skip_check_array=True)
+        cells = read_cells(X, len(self.facts_.columns))
+        validate_data(self, X if cells.names else cells, reset=False, skip_check_array=True)
         asked = Asked.of(epsilon, unit, confidence, self.ledger if ledger is None else ledger, analyst or self.analyst)
-        return classifier_score(type(self).__name__, self.predict, self.facts_, X, y, person, asked)
+        return classifier_score(type(self).__name__, self.predict, self.facts_, cells, y, person, asked)
 
     def _model(self, facts: Facts, stored: str, receipt: Any) -> Any:
         texts = sum(isinstance(one, str) for one in facts.classes)

@@ -87,6 +87,14 @@ def read_bounds(bounds: BoundsLike, names: Sequence[str] | None, count: int) -> 
     return tuple(_column((low, high), "bounds") for low, high in zip(lows, highs, strict=True))
 
 
+def stated_width(bounds: Any) -> int | None:
+    """Return how many columns the bounds say there are; None where one pair is for all."""
+    if isinstance(bounds, (list, Mapping)):
+        return len(bounds)
+    ends = bounds if isinstance(bounds, tuple) else ()
+    return next((len(end) for end in ends if isinstance(end, (list, tuple, np.ndarray))), None)
+
+
 def read_pair(pair: Any, where: str, ways: str) -> NumberColumn:
     """A pair of bounds, the lower one first."""
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:

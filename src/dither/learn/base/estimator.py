@@ -24,7 +24,7 @@ from dither.errors import ReleaseError
 from dither.extras import needs
 from dither.learn.base import targets
 from dither.learn.base.cells import Cells, Integers, check_kinds, read_cells, scaled
-from dither.learn.base.columns import read_bounds
+from dither.learn.base.columns import read_bounds, stated_width
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
 from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
@@ -109,15 +109,15 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         refuse_cross_validation()
         if isinstance(X, Features):
             return self._fit_features(X, y, person)
-        cells = read_cells(X)
+        cells = read_cells(X, stated_width(self.bounds))
         named = copy(self)  # a fit that is refused leaves the names of the last one
-        validate_data(named, X, reset=True, skip_check_array=True)
+        validate_data(named, X if cells.names else cells, reset=True, skip_check_array=True)  # of a list it reads a row
         labels = None if self._supervision is None else targets.read_labels(y, cells.rows)
         ids = None if person is None else read_person(person, cells.rows)
         facts = evolve(self._facts(cells, labels), has_persons=ids is not None)
         check_kinds(cells, facts.columns, facts.names)
         if labels is not None:
-            targets.check_labels(y, labels, facts.classes)
+            targets.check_labels(y, facts.classes)
         check_persons(ids, facts.rows_per_person, "fit(X, y, person=ids)")
         self._rehearse(facts)
         receipt = self._charge(facts)
@@ -152,8 +152,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             DataError, SizeError, NumberError, GuaranteeError, UnitError: parameters do not fit.
         """
         size = integer(n, name="n", least=1)
-        stated = len(self.bounds) if isinstance(self.bounds, (list, dict)) else 1
-        width = stated if d is None else integer(d, name="d", least=1)
+        width = (stated_width(self.bounds) or 1) if d is None else integer(d, name="d", least=1)
         names = tuple(self.bounds) if isinstance(self.bounds, dict) else None
         facts = self._facts(Cells(tuple(np.zeros(0) for _ in range(width)), names, 0), None)
         return FitQuote(type(self).__name__, facts.price.guarantee, facts.price.words, tuple(self._expect(facts, size)))

@@ -6,7 +6,7 @@ nobody whose it is (None or NaN) is left out.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
-from dither.learn.base.cells import as_array
+from dither.learn.base.cells import read_entries
+from dither.numeric.columns import plain
+
+NAMING = (str, bytes, int, float, bool, date, datetime, UUID)
 
 
 def kept_rows(person: Any, count: int, max_rows: int) -> NDArray[np.bool_]:
@@ -47,7 +50,7 @@ def check_persons(ids: Any, max_rows: int, ways: str) -> None:
 
 def read_person(person: Any, count: int) -> NDArray[Any]:
     """One value for each row that says whose it is."""
-    ids = as_array(person, 1, "person")
+    ids = read_entries(person)
     if ids.ndim != 1:
         raise SizeError("person", ids.shape, "it is one value for each row", "the column that says whose a row is")
     if len(ids) != count:
@@ -58,7 +61,9 @@ def read_person(person: Any, count: int) -> NDArray[Any]:
 
 
 def _key(whose: Any) -> Any:
-    """What names a person; None where it names nobody: a list in a cell, NaN. Whatever a cell is, nothing is raised."""
-    if isinstance(whose, Decimal):
-        return None if whose.is_nan() else whose  # one kind of NaN raises where it is compared
-    return whose if isinstance(whose, (str, bytes, int, float, date, UUID)) and whose == whose else None
+    """Return what names a person; None for NaN, a list in a cell, and values of classes whose equality may raise."""
+    value = plain(whose)
+    if type(value) is Decimal:
+        return None if value.is_nan() else value  # one kind of NaN raises where it is compared
+    known = type(value) in NAMING or type(value).__module__.startswith("pandas.")  # its Timestamp is a datetime
+    return value if known and isinstance(value, NAMING) and value == value else None

@@ -123,7 +123,7 @@ class Asked:
 
 def classifier_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, person: Any, asked: Asked) -> PrivateScore:
     """The accuracy of a classifier on private rows."""
-    cells = read_cells(X)
+    cells = read_cells(X, len(facts.columns))
     labels = read_labels(y, cells.rows)
     ids = None if person is None else read_person(person, cells.rows)
     times = facts.rows_per_person
@@ -147,7 +147,7 @@ def classifier_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, 
 
 def regressor_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, person: Any, asked: Asked) -> PrivateScore:
     """R squared of a regressor on private rows, targets and predictions moved into the bounds of the target."""
-    cells, bounds = read_cells(X), facts.target
+    cells, bounds = read_cells(X, len(facts.columns)), facts.target
     assert bounds is not None
     labels = read_labels(y, cells.rows)
     ids = None if person is None else read_person(person, cells.rows)

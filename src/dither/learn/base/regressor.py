@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from dither.extras import needs
+from dither.learn.base.cells import read_cells
 from dither.learn.base.classifier import refuse_score
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.private_score import Asked, PrivateScore, regressor_score
@@ -67,9 +68,10 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             ReleaseError: it failed after the charge; the cause is not told.
         """
         check_is_fitted(self, "guarantee_")
-        validate_data(self, X, reset=False, skip_check_array=True)
+        cells = read_cells(X, len(self.facts_.columns))
+        validate_data(self, X if cells.names else cells, reset=False, skip_check_array=True)
         asked = Asked.of(epsilon, unit, confidence, self.ledger if ledger is None else ledger, analyst or self.analyst)
-        return regressor_score(type(self).__name__, self.predict, self.facts_, X, y, person, asked)
+        return regressor_score(type(self).__name__, self.predict, self.facts_, cells, y, person, asked)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
 from dither.extras import needs
-from dither.learn.base.cells import TEXT_KINDS, Floats, Integers, as_array, as_floats, places
+from dither.learn.base.cells import Floats, Integers, is_other_kind, places, read_entries
 from dither.learn.base.columns import Category, NumberColumn, read_categories, read_pair
+from dither.numeric.columns import as_floats, declared_kind, plain
 
 with needs("dither[learn]"):
     from sklearn.exceptions import DataConversionWarning
@@ -32,11 +33,12 @@ def read_labels(y: Any, count: int) -> NDArray[Any]:
         raise DataError("y", None, why, "fit(X, y)")
     if hasattr(y, "toarray") and hasattr(y, "nnz"):
         raise DataError("y", type(y).__name__, "sparse data is not supported", "one label for each row")
-    array = as_array(y, 1, "y")
-    if array.ndim == 2 and array.shape[1] == 1:
+    column = _label_column(y)
+    array = read_entries(column)
+    if column is not y or (array.ndim == 2 and array.shape[1] == 1):
         words = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
         warnings.warn(words, DataConversionWarning, stacklevel=3)
-        array = array.ravel()
+        array = array.reshape(-1)
     if array.ndim != 1:
         raise SizeError("y", array.shape, "y should be a 1d array, one value for each row", "one value for each row")
     if array.dtype.kind == "c":
@@ -49,7 +51,7 @@ def read_labels(y: Any, count: int) -> NDArray[Any]:
 def read_classes(classes: ClassesLike, y: NDArray[Any]) -> tuple[Category, ...]:
     """The list of classes, at least two, in the order of scikit-learn's `classes_`."""
     if isinstance(classes, str) and classes == PUBLIC:
-        seen = {one for one in y.tolist() if isinstance(one, (str, int, float)) and one == one}
+        seen = {one for one in map(plain, y.tolist()) if isinstance(one, (str, int, float)) and one == one}
         classes = sorted(seen, key=lambda one: (isinstance(one, str), one))
     elif classes is None or isinstance(classes, str):
         raise DataError("classes", classes, "which labels there are is public, and is never read off the data", WAYS)
@@ -62,20 +64,29 @@ def read_classes(classes: ClassesLike, y: NDArray[Any]) -> tuple[Category, ...]:
         return found
 
 
-def check_labels(y: Any, labels: NDArray[Any], classes: tuple[Category, ...]) -> None:
-    """Refuse numbers as labels where all classes are texts, or the reverse; of a target, which has no classes, texts.
+def _label_column(y: Any) -> Any:
+    """Return the only column of a frame, as it declares its kind; anything else as it is."""
+    if not (hasattr(y, "columns") and hasattr(y, "__getitem__")):
+        return y
+    names = list(getattr(y, "column_names", y.columns))  # in pyarrow, `columns` are the columns themselves
+    if len(names) != 1:
+        raise SizeError("y", f"{len(names)} columns", "y should be a 1d array, one value for each row", "one column")
+    return y[names[0]]
 
-    Of a list no kind is taken: cells decide it.
+
+def check_labels(y: Any, classes: tuple[Category, ...]) -> None:
+    """Refuse labels of a declared kind that no class has; of a target, which has no classes, what is no number.
+
+    A list declares no kind: only its cells have one.
     """
-    if isinstance(y, (list, tuple)):
-        return
-    texts = [isinstance(one, str) for one in classes]
-    if not classes and labels.dtype.kind in TEXT_KINDS:
-        why = "a target is a number, and these are texts"
-        raise DataError("y", str(labels.dtype), why, "numbers, such as y.astype(float) has them")
-    if classes and ((all(texts) and labels.dtype.kind in "biuf") or (not any(texts) and labels.dtype.kind in TEXT_KINDS)):
-        why = "classes are of another kind (numbers, texts), so each row would be left out"
-        raise DataError("y", str(labels.dtype), why, "classes as they stand in y")
+    kind = declared_kind(_label_column(y))
+    if not classes and kind not in ("", "numbers"):
+        raise DataError(
+            "y", kind, f"a target is a number, and these are {kind}", "numbers, such as y.astype(float) has them"
+        )
+    if classes and is_other_kind(kind, classes):
+        why = f"these are {kind}, and classes are of another kind, so each row would be left out"
+        raise DataError("y", kind, why, "classes as they stand in y")
 
 
 def encode_labels(y: NDArray[Any], classes: tuple[Category, ...]) -> Integers:

@@ -19,9 +19,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dither.errors import DataError, SizeError
-from dither.learn.base.cells import Cells, Integers, as_floats
+from dither.learn.base.cells import Cells, Integers
 from dither.learn.base.columns import read_pair
 from dither.learn.base.private_score import as_number, is_right, single_answers
+from dither.numeric.columns import as_floats
 
 Model: TypeAlias = "Callable[[Any], Any] | list[tuple[float, float]] | Any"
 STEPS = 2**10
@@ -44,6 +45,12 @@ def read_models(models: Any, labelled: bool, columns: int | None = None) -> tupl
         elif hasattr(model, "_learn") and not hasattr(model, "guarantee_"):
             raise DataError(f"models[{place}]", type(model).__name__, "it was not fitted", "settings= to search among fits")
     return tuple(models)
+
+
+def width_of(models: Any) -> int | None:
+    """Return how many columns the cells of a map say there are; None if there is no such cell."""
+    listed = models if isinstance(models, (list, tuple)) else ()
+    return next((len(model) for model in listed if is_cell(model)), None)
 
 
 def is_cell(model: Model) -> bool:

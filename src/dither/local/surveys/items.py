@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, SupportsIndex
 
 from dither.errors import DataError, NumberError
+from dither.numeric.columns import objects, plain
 from dither.numeric.number import integer
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ class TextDomain(ItemDomain):
         import numpy as np
 
         rows = []
-        for at, text in enumerate(self._list(values, "['yes', 'perhaps']")):
-            if not isinstance(text, str):
+        for at, text in enumerate(map(plain, self._list(values, "['yes', 'perhaps']"))):
+            if type(text) is not str:
                 raise DataError(f"type of values[{at}]", type(text).__name__, "it is no text", "'perhaps'")
             data = text.replace("\0", "").encode(errors="replace")
             if len(data) > self.length:
@@ -150,7 +151,7 @@ class IntegerDomain(ItemDomain):
             listed = values
             good = values.size == 0 or (int(values.min()) >= 0 and int(values.max()) < 2**self.bits)
         else:
-            listed = np.array(self._list(values, "[7, 12]"), dtype=np.object_)
+            listed = objects(list(map(plain, self._list(values, "[7, 12]"))))
             good = all(type(value) is int and 0 <= value < 2**self.bits for value in listed.tolist())
         if listed.ndim != 1 or not good:
             why = f"an item here is a whole number from 0 to 2^{self.bits} - 1"

@@ -53,7 +53,7 @@ class Exponential(Selection):
 
     Args:
         epsilon: the pure privacy loss of one release, above zero.
-        sensitivity: the largest change of any one score: a number, or a `Sensitivity`.
+        sensitivity: the largest change of any one score: a number, or the `linf` of a `Sensitivity`.
         candidates: what they are called, or how many there are (then they are called 0, 1, 2, ...).
         score: a function of the data and a candidate; None (the default) where a release is given the scores.
         monotone: whether all scores move in one direction when a person is added (counts do); False by default.

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex, TypeAlias, TypedDict
 from dither.errors import DataError, NumberError, SizeError, UnitError
 from dither.mechanisms.additive.additive import read_flag
 from dither.mechanisms.additive.lattice_step import choose_step
-from dither.mechanisms.sensitivity import SensitivityLike, read_l1
+from dither.mechanisms.sensitivity import SensitivityLike, read_linf
 from dither.numeric.number import NumberLike, integer
 from dither.privacy.unit import Unit, UnitLike
 
@@ -42,7 +42,7 @@ def read_scoring(
     unit: UnitLike | None,
 ) -> Scoring:
     """What every choice has beside its price, checked together."""
-    moved, whom = read_l1(sensitivity, unit)
+    moved, whom = read_linf(sensitivity, unit)
     if monotone and whom.replacement is whom:
         why = "a replaced person moves some scores up and others down"
         raise UnitError("monotone", monotone, f"the unit is '{whom}', and {why}", "monotone=False")

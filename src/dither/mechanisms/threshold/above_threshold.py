@@ -37,7 +37,7 @@ from dither.mechanisms.additive.lattice_step import choose_step, spare
 from dither.mechanisms.additive.whole_numbers import whole_number
 from dither.mechanisms.combine import each_of
 from dither.mechanisms.protocol import SupportsArray
-from dither.mechanisms.sensitivity import SensitivityLike, read_l1
+from dither.mechanisms.sensitivity import SensitivityLike, read_linf
 from dither.noise.laplace import DiscreteLaplace
 from dither.numeric.balls import round_up
 from dither.numeric.lattice import LARGEST_INDEX, Lattice
@@ -58,7 +58,7 @@ class AboveThreshold:
 
     Args:
         epsilon: the pure privacy loss of all questions together, above zero.
-        sensitivity: the largest change of any one answer: a number, or a `Sensitivity`.
+        sensitivity: the largest change of any one answer: a number, or the `linf` of a `Sensitivity`.
         threshold: what an answer must reach, in its units.
         count: how many answers above are given before it ends; 1 by default.
         queries: how many questions `error` speaks of; more may be asked. 1 by default.
@@ -105,7 +105,7 @@ class AboveThreshold:
         step: NumberLike | None = None,
         unit: UnitLike | None = None,
     ) -> None:
-        moved, whom = read_l1(sensitivity, unit)
+        moved, whom = read_linf(sensitivity, unit)
         if monotone and whom.replacement is whom:
             why = f"the unit is '{whom}', and a replaced person moves answers both ways"
             raise UnitError("monotone", monotone, why, "monotone=False")

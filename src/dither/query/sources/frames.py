@@ -91,10 +91,26 @@ class PandasFrame(_DataFrame):
         import pyarrow
 
         part = self.frame.iloc[:, places] if rows else self.frame.iloc[:0, places]
-        return pyarrow.Table.from_pandas(part, preserve_index=False)
+        try:
+            return pyarrow.Table.from_pandas(part, preserve_index=False)
+        except UnicodeEncodeError:  # half a character in some row, which must not be an error for all
+            part = part.copy()
+            for at, dtype in enumerate(part.dtypes):
+                if getattr(dtype, "storage", None) == "python":
+                    part.isetitem(at, part.iloc[:, at].map(_encodable, na_action="ignore").astype(dtype))
+            return pyarrow.Table.from_pandas(part, preserve_index=False)
 
     def is_readable(self, dtype: Any) -> bool:
         return str(dtype) != "object"
+
+
+def _encodable(text: str) -> str | None:
+    """Return the same text; None for one with half a character (a lone surrogate): with a substitute, two could be one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return None
+    return text
 
 
 @dataclass(frozen=True, eq=False)
