@@ -30,6 +30,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.expressions import Case, ColumnValue, Constant, IsNull, Logic, Not, columns_of
 from dither.query.policy.column import Type
 from dither.query.sql.expressions import Reader
+from dither.query.sql.functions import number_of
 from dither.query.sql.proposals.whole_question import part_with
 from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.syntax import refuse, shown
@@ -55,11 +56,11 @@ def _count(node: Any, reader: Reader, name: str) -> Aggregate:
 
 
 def _sum(node: Any, reader: Reader, name: str) -> Aggregate:
-    return Sum(name, _number(node, reader))
+    return Sum(name, _bounded(node, _argument(node, reader), reader, conditions=True))
 
 
 def _mean(node: Any, reader: Reader, name: str) -> Aggregate:
-    return Mean(name, _number(node, reader))
+    return Mean(name, _bounded(node, _argument(node, reader), reader, conditions=True))
 
 
 def _variance(node: Any, reader: Reader, name: str) -> Aggregate:
@@ -101,11 +102,14 @@ def _number(node: Any, reader: Reader) -> Expression:
     return _bounded(node, _argument(node, reader), reader)
 
 
-def _bounded(node: Any, inner: Any, reader: Reader) -> Expression:
+def _bounded(node: Any, inner: Any, reader: Reader, *, conditions: bool = False) -> Expression:
+    """Numbers with bounds; where `conditions` are added up too, each counts as the number that SQL casts it to."""
     if isinstance(inner, exp.Distinct):
         once = [inner.copy(), *inner.expressions][-1]
         raise refuse(node, "DISTINCT is answered in COUNT only", part_with(node, inner, shown(once)))
     of = reader.value(inner)
+    if conditions and of.facts.type is Type.BOOLEAN:
+        of = number_of(reader, inner, of)
     facts = of.facts
     if not facts.type.is_number:
         raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
@@ -167,7 +171,7 @@ def _mode(node: Any, reader: Reader, name: str) -> Aggregate:
         raise refuse(node, "MODE is of a column as it is: what is shown is one of the keys that its owner declared", example)
     if of.column.keys is None:
         why = "the policy declares no keys for it, and none are taken from the data; the owner adds keys = [...]"
-        raise refuse(node, why, f"{example}; of numbers with bounds, MEDIAN")
+        raise refuse(node, why, "a column with declared keys, or GROUP BY with COUNT(*): its largest groups are released")
     return Mode(name, of)
 
 

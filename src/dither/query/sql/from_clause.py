@@ -57,9 +57,9 @@ class FromReader:
     def _given(self, tree: exp.Expr, before: Given) -> Given:
         clause = tree.args.get("with_")
         known = dict(before)
-        if clause is not None and clause.args.get("recursive"):
-            rewrite = without(clause, "recursive")
-            raise refuse(clause, "a question that asks itself is not answered", "WITH, without RECURSIVE", rewrite)
+        for part in clause.expressions if clause is not None and clause.args.get("recursive") else []:
+            if any(table.name.lower() == part.alias.lower() for table in part.find_all(exp.Table)):
+                raise refuse(part, "a question that asks itself is not answered", "WITH, without RECURSIVE")
         given: list[str] = []
         for part in [] if clause is None else clause.expressions:
             if not 0 < len(part.alias) <= NAME_LENGTH or not part.alias.isprintable():
@@ -184,10 +184,10 @@ class FromReader:
         for clause, why, instead in (
             ("limit", "LIMIT keeps some people's rows because of others'", "the question without LIMIT, or WHERE"),
             ("offset", "OFFSET leaves out some people's rows because of others'", "the question without OFFSET, or WHERE"),
-            ("order", "the order of rows means nothing inside a question", "ORDER BY at the very end"),
         ):
             if node.args.get(clause) is not None:
                 raise refuse(node.args[clause], why, instead, without(node.args[clause]))
+        node.set("order", None)  # without LIMIT the order of rows means nothing inside a question
         known = self._given(node, given)
         found = self._matched(node, self._from(node, known), known)
         self._check_protected(node, found)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import OF_TIMES, PERIODS
 from dither.query.plan.dates import DateTrunc
-from dither.query.plan.expressions import Case, Compare, Constant
+from dither.query.plan.expressions import Case, Compare, Constant, Not
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     Abs,
@@ -38,7 +38,9 @@ from dither.query.sql.syntax import refuse, shown
 MOST_DIGITS = 15  # a double has no more
 MOST_BUCKETS = 10_000
 MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
+ONE, ZERO = Constant(Fraction(1)), Constant(Fraction(0))
 WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
+NUMBERS = (exp.DataType.INTEGER_TYPES - {exp.DataType.Type.BIT}) | exp.DataType.REAL_TYPES  # SQL casts a condition to them
 OWN_TYPES: dict[Any, Type] = {
     **dict.fromkeys(WHOLE, Type.INTEGER),
     exp.DataType.Type.TEXT: Type.TEXT,  # VARCHAR, which DuckDB cuts at no length
@@ -223,10 +225,20 @@ def _bucket(reader: Reader, node: exp.Expr) -> Expression:
     return WidthBucket(of, low, high, count)
 
 
+def number_of(reader: Reader, node: exp.Expr, condition: Expression) -> Expression:
+    """Return 1 where a condition holds, 0 where it does not, and NULL where it is NULL: the number that SQL casts it to."""
+    if not condition.facts.nullable:
+        return Case(((condition, ONE),), ZERO)
+    reader.value(node)  # written twice below, and so counted twice
+    return Case(((condition, ONE), (Not(condition), ZERO)), None)
+
+
 def _cast(reader: Reader, node: exp.Expr) -> Expression:
     """A cast to what a value is here anyway: it changes nothing. (To a narrower INTEGER it changes no value that fits, and
     plain SQL fails on the others; a whole number as a double is what it is added up and compared as.)"""
     kind, of = node.args["to"].this, reader.value(node.this)
+    if of.facts.type is Type.BOOLEAN and kind in NUMBERS:
+        return number_of(reader, node.this, of)
     if OWN_TYPES.get(kind) is of.facts.type or (kind is exp.DataType.Type.DOUBLE and of.facts.type.is_number):
         return of
     if kind in WHOLE or kind is exp.DataType.Type.DOUBLE:

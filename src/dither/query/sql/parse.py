@@ -100,9 +100,6 @@ def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
 def _parse(text: object, policy: Policy, constants: Values) -> Question:
     tree = read_tree(text, policy, constants)
     scope = FromReader(policy).scope(tree)
-    if tree.args.get("distinct") is not None:
-        instead = "COUNT(*), or DISTINCT in an inner question"
-        raise refuse(tree, "single rows are never shown, not even once", instead, without(tree, "distinct"))
     reader = Reader(scope)
     where = tree.args.get("where")
     condition = None if where is None else reader.kept(where.this)
@@ -144,6 +141,9 @@ def _parse(text: object, policy: Policy, constants: Values) -> Question:
         if name not in names:
             why = f"a column of GROUP BY is shown twice, once as {name}"
             raise refuse(tree, why, "it once", each_once(tree))
+    if tree.args.get("distinct") is not None and any(group.name not in columns for group in groups):
+        why = "DISTINCT would merge groups of which SELECT does not show the keys"
+        raise refuse(tree, why, "show every column of GROUP BY; no two rows are equal then")
     rows = 1
     for group in groups:
         rows *= 1 if group.keys is None else len(group.keys)

@@ -40,10 +40,11 @@ from dither.query.plan.relations import (
     person_words,
     shown_columns,
 )
-from dither.query.policy.column import Column
+from dither.query.policy.column import Column, Type
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
+from dither.query.sql.functions import number_of
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.join_kinds.owners import leads_to_owner
 from dither.query.sql.proposals.columns import renamed
@@ -57,6 +58,8 @@ OWN: dict[type[Any], type[PersonTotal]] = {
     exp.Avg: PersonMean,
     exp.Min: PersonMin,
     exp.Max: PersonMax,
+    exp.LogicalAnd: PersonMin,
+    exp.LogicalOr: PersonMax,
 }
 
 
@@ -126,8 +129,9 @@ def own_total(name: str, inner: exp.Expr, reader: Reader, most: int | None = Non
             once = f"COUNT(DISTINCT {first})" if isinstance(inner, exp.Count) else part_with(inner, argument, first)
             raise refuse(inner, "DISTINCT is answered in COUNT of one column only", once)
         return PersonDistinct.make(name, rows, reader.value(argument.expressions[0]))
-    of = reader.value(argument)
+    of = reader.condition(argument) if isinstance(inner, (exp.LogicalAnd, exp.LogicalOr)) else reader.value(argument)
     if kind.adds:
+        of = number_of(reader, argument, of) if of.facts.type is Type.BOOLEAN else of
         _check_added(of, rows, inner)
     return kind.make(name, rows, of)
 

@@ -15,20 +15,28 @@ from dither.density.quantiles.rank_scores import read_share
 from dither.errors import NumberError
 from dither.query.plan.aggregates import Aggregate, Quantile
 from dither.query.plan.expressions import Constant
+from dither.query.policy.column import Type
 from dither.query.sql.expressions import Reader
+from dither.query.sql.functions import number_of
 from dither.query.sql.syntax import refuse, shown
 
 SHARED: dict[type[Any], str] = {
     exp.Median: "median",
     exp.Min: "min",
     exp.Max: "max",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
     exp.Quantile: "quantile",
     exp.ApproxQuantile: "quantile",
     exp.PercentileCont: "quantile",
     exp.PercentileDisc: "quantile",
     exp.WithinGroup: "quantile",
 }
-FIXED = {exp.Median: Fraction(1, 2), exp.Min: Fraction(0), exp.Max: Fraction(1)}
+FIXED = {
+    **{exp.Median: Fraction(1, 2), exp.Min: Fraction(0), exp.Max: Fraction(1)},
+    **{exp.LogicalAnd: Fraction(0), exp.LogicalOr: Fraction(1)},  # the least and the largest of 0 and 1
+}
+OF_CONDITIONS = (exp.LogicalAnd, exp.LogicalOr)
 
 
 def read_quantile(node: Any, reader: Reader, name: str) -> Aggregate:
@@ -40,7 +48,11 @@ def read_quantile(node: Any, reader: Reader, name: str) -> Aggregate:
     if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Star):
         example = f"MEDIAN({_example(reader)})"
         raise refuse(node, "it is of one number a row", example)
+    if isinstance(node, OF_CONDITIONS):
+        return Quantile(name, number_of(reader, argument, reader.condition(argument)), share)
     of = reader.value(argument)
+    if of.facts.type is Type.BOOLEAN and isinstance(node, (exp.Min, exp.Max)):
+        of = number_of(reader, argument, of)
     facts = of.facts
     if not facts.type.is_number:
         why = f"values are put in order along a line of numbers, and this is a {facts.type.value}"

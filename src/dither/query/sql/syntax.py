@@ -36,7 +36,7 @@ TWO += (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrIntercept,
 TWO += (exp.RegrCount, exp.RegrAvgx, exp.RegrAvgy)
 ONE = (
     *(exp.From, exp.Where, exp.Having, exp.Qualify, exp.Paren, exp.Neg, exp.Not, exp.Boolean, exp.Var),
-    *(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median),
+    *(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.LogicalAnd, exp.LogicalOr),
     *(exp.VariancePop, exp.Variance, exp.StddevPop, exp.StddevSamp, exp.Stddev),
     *(exp.Upper, exp.Lower, exp.Length, exp.Abs, exp.Ln, exp.Sqrt, exp.Exp, exp.Sign),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
@@ -141,7 +141,11 @@ def _tree(text: str) -> exp.Select:
         raise _too_deep(text) from None
     except Exception as error:  # whatever goes wrong in a parser is a question that it cannot read
         raise _unreadable(text, error) from None
+    while len(trees) > 1 and trees[-1] is None:
+        trees.pop()  # what stands behind the last semicolon
     tree = trees[0] if len(trees) == 1 else None
+    if isinstance(tree, exp.Subquery) and all(not part for name, part in tree.args.items() if name != "this"):
+        tree = tree.unnest()
     if isinstance(tree, exp.SetOperation):
         tree = as_grouping_sets(tree) or tree
     if isinstance(tree, exp.SetOperation):
@@ -188,11 +192,10 @@ def _limits(text: str, tokens: list[Any]) -> None:
         run = run + 1 if token.token_type in PREFIXES else 0
         if depth + run > DEEPEST:
             raise _too_deep(text)
-    if any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
-        error = QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
-        parts = [part.strip() for part in text.split(";") if part.strip()]
-        error.proposal = parts[0] if parts else None
-        raise error
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens = tokens[:-1]
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
     if not tokens or tokens[0].token_type not in STARTS:  # a parser that does not know a statement takes any text for one
         raise _not_select(text, [])
 

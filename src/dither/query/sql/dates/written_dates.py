@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -17,6 +18,9 @@ from dither.query.sql.rewrites.date_constants import as_kind, read_constant
 from dither.query.sql.syntax import refuse
 
 
+WHOLE, DECIMAL = (re.compile(text, re.ASCII) for text in (r"-?[0-9]{1,18}", r"-?[0-9]{1,18}(\.[0-9]{1,18})?"))
+
+
 def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression) -> tuple[Expression, Expression]:
     """Two values that can be compared, or why they cannot."""
     left, right = of_one_type([_dated(left, right, first), _dated(right, left, second)])
@@ -29,6 +33,21 @@ def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression
         if literal is not None and not isinstance(beside, Constant):
             raise refuse(around, why, part_with(around, node, literal), proposal(node, literal))
     raise refuse(around, why, f"{a(ours)} on both sides")
+
+
+def as_compared(value: Expression, beside: Expression) -> Expression:
+    """A constant beside a value of another type, as engines read it there: '1' beside numbers, 0 and 1 beside conditions."""
+    found, kind = (value.value if isinstance(value, Constant) else None), beside.facts.type
+    if isinstance(beside, Constant):
+        return value
+    if isinstance(found, str) and kind.is_number:
+        number = WHOLE if kind is Type.INTEGER else DECIMAL
+        return Constant(Fraction(found)) if number.fullmatch(found) else value
+    if isinstance(found, str) and kind is Type.BOOLEAN and found.lower() in ("true", "false"):
+        return Constant(found.lower() == "true")
+    if isinstance(found, Fraction) and kind is Type.BOOLEAN and found in (0, 1):
+        return Constant(found == 1)
+    return value
 
 
 def _literal_of(node: exp.Expr, kind: Type) -> str | None:
