@@ -48,13 +48,7 @@ from dither.query.sql.dates.written_dates import alike, as_compared, written_dat
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
 from dither.query.sql.mathematics import CALLS as NUMBER_CALLS
-from dither.query.sql.proposals.row_expressions import (
-    as_text,
-    instead_of_pattern,
-    number_of,
-)
-from dither.query.sql.proposals.unknown_nodes import unknown_node, within_a_condition
-from dither.query.sql.proposals.whole_question import no_proposals, proposal
+from dither.query.sql.refusals import LIKE_WORDS, number_words, unknown_node, within_a_condition
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -80,8 +74,7 @@ class Reader:
     def meaning(self, node: exp.Expr) -> Expression | None:
         """What a node means, if it is an expression about a row."""
         try:
-            with no_proposals():
-                return self.value(node)
+            return self.value(node)
         except QuestionError:
             return None
 
@@ -89,7 +82,7 @@ class Reader:
         """Something that is true or false of a row."""
         found = self.value(node)
         if found.facts.type is not Type.BOOLEAN:
-            raise refuse(node, f"it is {a(found.facts.type)}, not a condition", f"{shown(node)} IS NOT NULL")
+            raise refuse(node, f"it is {a(found.facts.type)}, not a condition", "a comparison with it")
         return found
 
     def value(self, node: exp.Expr) -> Expression:
@@ -146,7 +139,7 @@ class Reader:
 
     def _column(self, node: exp.Expr) -> ColumnValue:
         if not isinstance(node.this, exp.Identifier):
-            raise refuse(node, "single rows are never shown", "COUNT(*)")
+            raise refuse(node, "single rows are never shown", "aggregates of the rows, such as their number")
         return ColumnValue(self.scope.column(node))
 
     def _constant(self, node: exp.Expr) -> Constant | None:
@@ -215,24 +208,22 @@ class Reader:
             raise within_a_condition(node)
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
-            two = [f"{shown(node.this)} IN ({shown(option)})" for option in (options[:1] + options[-1:])]
-            why = f"IN takes a list of 1 to {MOST_OPTIONS} constants; more are several lists, joined by OR"
-            raise refuse(node, why, " OR ".join(two) or "FALSE")
+            why = f"IN takes a list of 1 to {MOST_OPTIONS} constants"
+            raise refuse(node, why, "several lists, joined by OR" if options else "no row: an empty list holds no value")
         read = [as_compared(self.value(option), value) for option in options]
         found = [alike(node.this, value, option, one)[1] for option, one in zip(options, read, strict=True)]
         value, *found = self.alike([value, *found])
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
-            each = " OR ".join(f"{shown(node.this)} = {shown(option)}" for option in options[:10])
-            raise refuse(node, "IN compares a value with constants", each)
+            raise refuse(node, "IN compares a value with constants", "equalities that are joined by OR")
         return InList(value, tuple(cast(Constant, option) for option in found))
 
     def _like(self, node: exp.Expr) -> Expression:
         value, pattern = self.value(node.this), node.expression.unnest()
         if value.facts.type is not Type.TEXT or not isinstance(pattern, exp.Literal) or not pattern.is_string:
             why = "LIKE compares a text with a pattern that is written out"
-            raise refuse(node, why, instead_of_pattern(node))
+            raise refuse(node, why, LIKE_WORDS)
         if len(str(pattern.this)) > LONGEST_PATTERN:
-            raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", f"{shown(node.this)} LIKE 'A%'")
+            raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", "a shorter pattern")
         like = Like(value, str(pattern.this))
         return Not(like) if node.args.get("negate") else like
 
@@ -253,16 +244,14 @@ class Reader:
         kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
         if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
             why = "its branches give values of different types, and are texts in all of them, or numbers in all"
-            raise refuse(node, why, as_text(node))
+            raise refuse(node, why, "values of one type in all branches")
         return Case(tuple(branches), otherwise)
 
 
 def _number(found: Expression, node: exp.Expr) -> Expression:
     if not found.facts.type.is_number:
         why = f"it is {a(found.facts.type)}; arithmetic needs numbers"
-        if isinstance(node.parent, exp.Cast):
-            raise refuse(node, why, shown(node), proposal(node.parent, shown(node)))
-        raise refuse(node, why, number_of(node, found.facts.type))
+        raise refuse(node, why, number_words(found.facts.type, shown(node)))
     return found
 
 
@@ -295,4 +284,4 @@ def _fraction(node: exp.Expr, text: Any) -> Fraction:
     try:
         return Number(str(text)).fraction()
     except NumberError as error:
-        raise refuse(node, error.why, "0.5") from error
+        raise refuse(node, error.why, "a number such as 0.5") from error

@@ -68,7 +68,11 @@ def _on(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Comp
         if sides[0] <= mine and not sides[1] & mine:
             equal, sides = Compare("=", equal.right, equal.left), sides[::-1]
         if sides[0] & mine or not sides[1] or not sides[1] <= mine or not sides[0]:
-            raise refuse(join, "each equality has one table on its left and the other on its right", "ON a.ward = b.ward")
+            raise refuse(
+                join,
+                "each equality has one table on its left and the other on its right",
+                "ON <a column of one> = <one of the other>",
+            )
         if equal.left.facts.type is not equal.right.facts.type:
             kinds = f"{equal.left.facts.type.value} and {equal.right.facts.type.value}"
             raise refuse(join, f"values of different types are joined: {kinds}", "columns of one type")
@@ -93,7 +97,7 @@ def _equalities(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> l
         if not isinstance(equal, Compare) or equal.operator != "=":
             if equal is None:
                 reader.value(part)  # an unknown column is the better message
-            raise refuse(part, "tables are joined by equalities, joined by AND", "ON a.ward = b.ward")
+            raise refuse(part, "tables are joined by equalities, joined by AND", "ON <a column of one> = <one of the other>")
         found.append(equal)
     return found
 

@@ -101,7 +101,10 @@ SAME = [
     *[f"{N} {no}(age IN (1, NULL) OR smokes)" for no in ("",)],
     *[f"{N} {no}age IN (age, 2, cost)" for no in ("", "NOT ")],
     *[f"{N} {condition}" for condition in ("age = '1'", "age <> '1'", "cost = '1.5'", "age IN ('1', '2')", "1 IN (1, 2)")],
-    *[f"{N} {condition}" for condition in ("smokes = 1", "0 <> smokes", "smokes IN (0, 1)", "smokes > 0", "smokes = 'True'")],
+    *[
+        f"{N} {condition}"
+        for condition in ("smokes = 1", "0 <> smokes", "smokes IN (0, 1)", "smokes > 0", "smokes = 'True'")
+    ],
     *[f"{N} name GLOB '{pattern}'" for pattern in ("a*", "*n?a", "Anna")],
     f"{N} CASE WHEN smokes THEN NULL WHEN age > 1 THEN FALSE ELSE TRUE END AND COALESCE(age, NULL) IS NOT NULL",
     "SELECT AVG(CASE WHEN smokes THEN NULL WHEN age > 1 THEN cost WHEN age > 0 THEN NULL ELSE 3 END) AS a FROM visits",

@@ -23,7 +23,7 @@ from dither.query.sql.join_kinds.owners import (
     renamed,
     shown_tables,
 )
-from dither.query.sql.proposals.unknown_nodes import ABSENT
+from dither.query.sql.refusals import ABSENT
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
 

@@ -331,7 +331,7 @@ def _equal(node: exp.Expr, copies: Copies) -> exp.Expr | None:
 
 
 def _glob(node: exp.Expr, copies: Copies) -> exp.Expr | None:
-    """x GLOB 'a*' is x LIKE 'a%', for patterns without classes of signs and without what LIKE takes for a sign of its own."""
+    """x GLOB 'a*' is x LIKE 'a%', for patterns without [ ] and without the signs of LIKE."""
     pattern = node.expression
     if not isinstance(pattern, exp.Literal) or not pattern.is_string or re.search(r"[][%_\\]", str(pattern.this)):
         return None
