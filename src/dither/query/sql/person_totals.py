@@ -90,8 +90,8 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
             reader.value(inner)  # an unknown column is the better message
             why = "it is neither in GROUP BY nor one of the person's own totals"
             raise refuse(item, why, "it in GROUP BY, or an own total of it: COUNT, SUM, AVG, MIN or MAX")
-    kept = [by for _, by in columns] + ([] if person.name == HIDDEN else [ColumnValue(whose)])
-    if group is not None and node.args.get("distinct") is not None and any(key not in kept for key in keys):
+    listed = [by for _, by in columns] + ([] if person.name == HIDDEN else [ColumnValue(whose)])
+    if group is not None and node.args.get("distinct") is not None and any(key not in listed for key in keys):
         why = "DISTINCT would merge groups of which SELECT does not show the keys"
         raise refuse(node, why, "every column of GROUP BY in SELECT; no two rows are equal then")
     beside = [(column_of(None, key, reader, f"key {at}{OURS}"), key) for at, key in enumerate(keys)]
