@@ -41,8 +41,9 @@ PLAIN = (
     exp.Table,
     exp.From,
     exp.TableAlias,
+    exp.Join,
 )
-SHAPES = ("SELECT {}", "{}", "SELECT 1 FROM t {}")
+SHAPES = ("SELECT {}", "{}", "SELECT 1 FROM t {}", "SELECT 1 FROM t JOIN u {}")
 # Sites that no question of the tests reaches through the reader of questions.
 UNREACHED = {
     "clauses/min_group_size.py": "by a policy with the rule: tests/query/groups/test_min_group_size.py",
@@ -78,8 +79,7 @@ def as_sql(text: str) -> bool:
     for shape in SHAPES:
         with suppress(sqlglot.errors.SqlglotError):
             tree = sqlglot.parse_one(shape.format(text), read="duckdb")
-            parts = [part for part in tree.walk() if not isinstance(part, PLAIN)]
-            if parts and not isinstance(tree, exp.Command):
+            if any(not isinstance(part, PLAIN) for part in tree.walk()) and not isinstance(tree, exp.Command):
                 return True
     return False
 

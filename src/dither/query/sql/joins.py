@@ -123,8 +123,10 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
     if same not in on:
         why = "two protected tables are joined on the person, so that a row has one owner"
         named = mine in shown_columns(left.table) and theirs in shown_columns(right.table)
-        equal = f"ON {left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
-        instead = equal if named else "the person among the columns of both, and ON with the two"
+        equal = f"{left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
+        instead = (
+            f"{equal} among the conditions of ON" if named else "the person among the columns of both, and ON with the two"
+        )
         raise refuse(join, why, chain_words(left, right) or instead)
     if shown_tables(left.relation) & shown_tables(right.relation) and not (left.table.alone or right.table.alone):
         why = "a table joined with itself counts a person once for every pair of her rows"
