@@ -58,7 +58,6 @@ UNREACHED = {
     "rewrites/equivalents.py": "written out too long",
     "scope.py": "of columns that cannot be read: tests/query/sources/test_source.py",
     "syntax.py": "the refusal of a node, which others call",
-    "windows.py": "running sums of what cannot be one: tests/query/statistics/test_running_counts.py",
     "aggregates.py": "of two columns: tests/query/counters/test_pair_estimators.py",
     "clauses/grouping_sets.py": "of several groupings: tests/query/test_grouping_answers.py",
     "clauses/having.py": "groups beyond the bounds: tests/query/sql/test_having.py",

@@ -36,12 +36,11 @@ from dither.query.plan.derived import (
 from dither.query.plan.expressions import Constant
 from dither.query.plan.question import Group
 from dither.query.policy.table import NAME_LENGTH
-from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.aggregates import READERS, read_aggregate, read_window, window_keys
 from dither.query.sql.clauses.integer_division import is_whole_number
 from dither.query.sql.clauses.scalar_subqueries import term_of
 from dither.query.sql.expressions import Reader
 from dither.query.sql.syntax import refuse, shown
-from dither.query.sql.windows import read_window, window_keys
 
 SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "//"}
 OVERS: dict[type[exp.Expr], OverKind] = {exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count"}

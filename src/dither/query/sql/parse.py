@@ -18,7 +18,7 @@ from dither.query.plan.derived import Derived
 from dither.query.plan.question import Group, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
-from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.aggregates import READERS, read_aggregate, read_window, window_keys
 from dither.query.sql.clauses import grouping_sets
 from dither.query.sql.clauses.grouping_sets import MARKS, Marks, place_of_group
 from dither.query.sql.clauses.min_group_size import with_min_group_size
@@ -43,7 +43,6 @@ from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.rewrites.windows_over_groups import divide_windows
 from dither.query.sql.syntax import LONGEST_KNOWN, MOST_KNOWN, check, read, refuse, shown
-from dither.query.sql.windows import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
