@@ -121,6 +121,9 @@ def unknown_node(node: exp.Expr) -> QuestionError:
     if isinstance(node, (exp.RegexpLike, exp.RegexpFullMatch, exp.SimilarTo, exp.Glob, exp.Escape)):
         return refuse(node, f"{name} is not on the list of what may be computed from a row", PATTERN)
     why = f"{name} is not on the list of what may be computed from a row"
+    inner = node.expressions[0] if isinstance(node, exp.Anonymous) and len(node.expressions) == 1 else None
+    if isinstance(inner, exp.Column):  # so reads a column called "Kosten (EUR)" without quotes
+        return refuse(node, why, f'"{node.name} ({inner.name})" in double quotes, if a column is called so; {ALLOWED}')
     return refuse(node, why, ALLOWED)
 
 

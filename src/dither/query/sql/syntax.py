@@ -115,7 +115,7 @@ CALLED = {
 def read(text: object) -> exp.Select:
     """The tree of one SELECT, or why there is none; it is still to be checked. Whoever asks gets a tree of her own."""
     if not isinstance(text, str) or not text.strip():
-        raise QuestionError("question", text, "it is not SQL", "a SELECT as text")
+        raise QuestionError("question", text, "it is not SQL", "one SELECT with an aggregate, as text")
     if len(text) > LONGEST:
         raise QuestionError("question", text, f"it is longer than {LONGEST} characters", "a shorter question")
     return _tree(text) if len(text) > LONGEST_KNOWN else _known_tree(str(text)).copy()
