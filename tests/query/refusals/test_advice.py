@@ -132,7 +132,15 @@ def named() -> list[tuple[str, Policy]]:
 
 
 NAMED = [
-    *("ARG_MAX(ward, cost)", "ARG_MIN(ward, cost)", "FIRST(ward)", "LAST(ward)", "ANY_VALUE(ward)", "GEOMEAN(cost)"),
+    *(
+        "SUM(Kosten(cost))",
+        "ARG_MAX(ward, cost)",
+        "ARG_MIN(ward, cost)",
+        "FIRST(ward)",
+        "LAST(ward)",
+        "ANY_VALUE(ward)",
+        "GEOMEAN(cost)",
+    ),
     *("AVG(LN(cost))", "AVG(cost / NULLIF(weight, 0))", "MEDIAN(cost / weight)", "SUM(cost / 0)", "AVG(income)"),
     *("STRING_AGG(name, ',')", "LIST(cost)", "HISTOGRAM(cost)", "KURTOSIS(cost)", "BIT_OR(age)", "APPROX_TOP_K(ward, 3)"),
     *(
