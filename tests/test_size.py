@@ -80,12 +80,9 @@ ANYTHING = {
         query/sql/parse.py parse text
         query/sql/parse.py _tree text
         query/sql/parse.py read_subqueries text
-        query/sql/parse.py _parse text
         query/sql/parse.py read_tree text
         query/sql/clauses/public_table.py read_public_table text
         query/sql/syntax.py read text
-        query/sql/proposals/whole_question.py with_rewrite text
-        query/sql/proposals/whole_question.py with_rewrite.tried text
     """,
     "it is a node or a leaf of a tree: of a question, of SQL, or of Ibis": """
         query/engines/words.py Words.constant value

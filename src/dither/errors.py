@@ -10,7 +10,7 @@ DitherError
 │   ├── BudgetError                    what was asked for is used up, or costs more than is left
 │   ├── ConflictError                  it contradicts what the ledger holds: another question, domain, policy or place
 │   ├── PolicyError                    an owner's policy that says too little, too much, or two things at once
-│   ├── QuestionError                  SQL that dither does not answer, with its place and a rewrite
+│   ├── QuestionError                  SQL that dither does not answer, with its place
 │   └── GuaranteeError                 a theorem that does not apply, or a promise that does not have what was asked
 ├── MissingExtraError (also an ImportError) a library beyond the base is not installed; nothing has happened yet
 ├── EntropyError (also a RuntimeError) the operating system gave no randomness; nothing was drawn
@@ -143,16 +143,10 @@ class PolicyError(InputError):
 
 
 class QuestionError(InputError):
-    """SQL that dither does not answer; `where` is its place, `instead` what works there.
+    """SQL that dither does not answer; `where` is its place, `instead` names ways in words, or as a template with gaps.
 
-    `rewrite` is the whole question with it, where that is known to be answered; otherwise it is None. A traceback shows it.
+    No other question is proposed: what means the same is answered.
     """
-
-    proposal: str | None = None  # the whole question with `instead` in its place, before it was tried
-    rewrite: str | None = None
-
-    def __reduce__(self) -> tuple[type[DitherError], tuple[str, str, str, str], dict[str, str | None]]:  # type: ignore[override]
-        return *super().__reduce__(), {"rewrite": self.rewrite}
 
 
 class GuaranteeError(InputError):

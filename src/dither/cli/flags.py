@@ -100,8 +100,7 @@ def parts(error: DitherError) -> tuple[str, str, str]:
 def refusal(error: DitherError) -> str:
     """An error as the command line tells it. What came is shown as it came."""
     where, why, instead = parts(error)
-    whole = f" The whole question: {error.rewrite}" if isinstance(error, QuestionError) and error.rewrite else ""
-    return f"{where} = {_shown(error.came)} is refused: {why}. What would work: {instead}.{whole}"
+    return f"{where} = {_shown(error.came)} is refused: {why}. What would work: {instead}."
 
 
 def disk_refusal(error: OSError) -> str:

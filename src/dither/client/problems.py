@@ -48,7 +48,6 @@ WORDS: dict[str, tuple[str, str, str]] = {  # where, why and instead, for those 
     "in-progress": ("question", "its answer is being computed", "asking again in a while"),
 }
 LONGEST = 4000  # signs of a text, cut beyond
-LONGEST_REWRITE = 100_000
 
 
 def kind_of(reply: Reply) -> str:
@@ -75,12 +74,9 @@ def error_of(reply: Reply, token: Token) -> DitherError:
     if kind == "failed":
         where, came = "receipt", told("receipt", came)
     made = _class(kind, told("error", ""))
-    error = made.from_text(
+    return made.from_text(
         told("where", where), told("came", came, 200), told("why", told("detail", why)).rstrip("."), told("instead", instead)
     )
-    if isinstance(error, QuestionError):
-        error.rewrite = told("rewrite", "", LONGEST_REWRITE) or None
-    return error
 
 
 def _class(kind: str, name: str) -> type[DitherError]:

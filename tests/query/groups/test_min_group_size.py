@@ -186,13 +186,13 @@ def test_of_several_tables_the_largest_minimum_holds(tmp_path):
 # -- refusals --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_running_sum_is_refused_for_free_with_what_is_answered(tmp_path):
+def test_a_running_sum_is_refused_for_free(tmp_path):
     data = clinic(tmp_path, min_group_size=5)
     sql = "SELECT age, {} AS n FROM visits GROUP BY age"
-    with pytest.raises(QuestionError, match="min_group_size") as caught:
+    with pytest.raises(QuestionError, match="min_group_size"):
         data.quote(sql.format("SUM(COUNT(*)) OVER (ORDER BY age)"), epsilon=1)
     assert data.ledger.remaining().used == 0
-    data.quote(sql.format(caught.value.instead), epsilon=1)
+    data.quote(sql.format("COUNT(*)"), epsilon=1)
 
 
 @pytest.mark.parametrize("bad", [0, -1, "2", 1.5, True, 10**7, [2]])

@@ -219,24 +219,24 @@ def test_other_engines_compare_first_too():
 
 REFUSED = [
     ("SUM(cost / age)", None),
-    ("SUM(cost / cost)", "LEAST(GREATEST(cost / cost, 0), 1)"),
-    ("AVG(LN(cost))", "AVG(LEAST(GREATEST(LN(cost), 0), 1))"),
-    ("SUM(age / 0)", "age / 2"),
-    ("SUM(age / (2 - 2))", "age / 2"),
-    ("SUM(age // 0)", "age // 10"),
-    ("SUM(age // -2)", "age // 10"),
-    ("SUM(cost // 2)", "FLOOR(cost / 2)"),
-    ("SUM(age % 0)", "age % 10"),
-    ("SUM((cost * 2) % 3)", "FLOOR((cost * 2)) % 3"),
-    ("SUM(age % weight)", "age % 10"),
-    ("SUM(POWER(2, age))", "POWER(2, 2)"),
-    ("SUM(POWER(cost, 0))", "POWER(cost, 2)"),
-    ("SUM(LOG(3, age))", "LN(age)"),
+    ("SUM(cost / cost)", "SUM(LEAST(GREATEST(cost / cost, <low>), <high>))"),
+    ("AVG(LN(cost))", "AVG(LEAST(GREATEST(LN(cost), <low>), <high>))"),
+    ("SUM(age / 0)", "not zero"),
+    ("SUM(age / (2 - 2))", "not zero"),
+    ("SUM(age // 0)", "a constant divisor"),
+    ("SUM(age // -2)", "a constant divisor"),
+    ("SUM(cost // 2)", "FLOOR of what / gives"),
+    ("SUM(age % 0)", "a constant divisor"),
+    ("SUM((cost * 2) % 3)", "FLOOR or ROUND of it first"),
+    ("SUM(age % weight)", "a constant divisor"),
+    ("SUM(POWER(2, age))", "a constant exponent"),
+    ("SUM(POWER(cost, 0))", "a constant exponent"),
+    ("SUM(LOG(3, age))", "LN, divided by that of the base"),
     ("SUM(LN(-age))", None),
-    ("SUM(TRUNC(cost, 1))", "TRUNC(cost)"),
+    ("SUM(TRUNC(cost, 1))", "ROUND, which takes digits"),
     ("CORR(cost, ward)", None),
     ("CORR(cost, 3)", None),
-    ("CORR(cost, LN(cost))", "CORR(cost, LEAST(GREATEST(LN(cost), 0), 1))"),
+    ("CORR(cost, LN(cost))", "LEAST(GREATEST(LN(cost), <low>), <high>)"),
 ]
 
 
@@ -252,11 +252,6 @@ def test_refusals_lead_on(sql, instead):
         parse(question, policy(1, 1))
     if instead is not None:
         assert instead in caught.value.instead
-        if not instead.startswith("CORR"):
-            said = caught.value.instead.split(", or ")[0]
-            assert parse(
-                f"SELECT {said if said.startswith(('SUM', 'AVG')) else f'COUNT({said})'} AS a FROM visits", policy(1, 1)
-            )
 
 
 def test_keys_of_whole_numbers():

@@ -23,9 +23,7 @@ def test_what_is_proposed_has_single_quotes(tmp_path, asked, meant):
         data.quote(ROWS + asked, epsilon=1)
     assert told.value.instead.startswith("'")
     assert told.value.instead.endswith("or one of its columns: person, ward, sex, cost, age, day")
-    assert told.value.rewrite is not None
-    assert told.value.rewrite.endswith(meant)
-    data.quote(told.value.rewrite, epsilon=1)
+    data.quote(ROWS + meant, epsilon=1)
 
 
 @pytest.mark.parametrize("asked", ["ward = surgery", "\"wrad\" = 'A'", 'visits."surgery" = ward', '"surgery" + 1 > 2'])

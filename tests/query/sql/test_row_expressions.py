@@ -165,6 +165,6 @@ def test_rows_are_those_of_plain_sql(seed):
 def test_a_text_with_a_time_beside_the_start_of_a_period_is_refused():
     """DuckDB drops the time beside a day, and not beside DATE_TRUNC of a day."""
     ask = "SELECT COUNT(*) AS n FROM t WHERE DATE_TRUNC('month', d) < "
-    with pytest.raises(QuestionError, match="drop the time") as refused:
+    with pytest.raises(QuestionError, match="drop the time"):
         parse(f"{ask}'2021-01-01 12:00:00'", policy())
-    assert parse(f"{ask}{refused.value.instead}", policy()) == parse(f"{ask}'2021-01-01T00:00:00'", policy())
+    assert parse(f"{ask}DATE '2021-01-01'", policy()) == parse(f"{ask}'2021-01-01T00:00:00'", policy())

@@ -116,7 +116,7 @@ def test_every_refusal_says_what_would_work_and_no_error_is_told():
     problems: list[BaseException] = [
         Problem(kind) for kind in ("absent", "forbidden", "budget", "busy", "in-progress", "failed")
     ]
-    problems += [Problem("refused", why="a", instead="b", where="c", came="d", rewrite=SQL), old_quote()]
+    problems += [Problem("refused", why="a", instead="b", where="c", came="d"), old_quote()]
     problems += [ValueError("row 7 holds SECRET"), RuntimeError("SECRET"), Problem("failed", receipt="abc-7")]
     for problem in problems:
         for name, given in (("quote", {"sql": SQL}), ("ask", {"quote": "q"}), ("budget", {}), ("list_datasets", {})):
@@ -126,7 +126,7 @@ def test_every_refusal_says_what_would_work_and_no_error_is_told():
             assert all(isinstance(part, str) and part for part in told["refused"].values())
             assert "SECRET" not in json.dumps(told)
     told = called(FakeDoor(problems[6]), "budget", {})["refused"]
-    assert told == {"kind": "refused", "why": "a", "instead": "b", "where": "c", "came": "d", "rewrite": SQL}
+    assert told == {"kind": "refused", "why": "a", "instead": "b", "where": "c", "came": "d"}
 
 
 def with_keys(*keys: str) -> str:

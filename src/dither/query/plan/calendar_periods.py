@@ -86,3 +86,13 @@ def later(at: datetime.datetime, months: int, days: int, microseconds: int) -> d
         return moved + datetime.timedelta(days=days) + datetime.timedelta(microseconds=microseconds)
     except OverflowError:
         return None
+
+
+def part_of(part: str, day: datetime.date) -> int:
+    """The year, the month, ... of a day or a moment, as EXTRACT counts them."""
+    at, (year, week, weekday) = moment(day), day.isocalendar()
+    return {
+        **{"year": at.year, "quarter": (at.month + 2) // 3, "month": at.month, "day": at.day, "hour": at.hour},
+        **{"minute": at.minute, "second": at.second, "week": week, "isoyear": year, "isodow": weekday},
+        **{"weekday": weekday % 7, "doy": at.timetuple().tm_yday},
+    }[part]

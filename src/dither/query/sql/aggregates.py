@@ -5,7 +5,7 @@ A new one is a line of READERS. What it is of must be a number with bounds, unle
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -23,15 +23,19 @@ from dither.query.plan.aggregates import (
     Mean,
     Mode,
     RegressionLine,
+    RunningCount,
     Sum,
     Variance,
 )
 from dither.query.plan.base import Expression
-from dither.query.plan.expressions import Case, ColumnValue, Constant, IsNull, Logic, Not, columns_of
+from dither.query.plan.expressions import Case, ColumnValue, Constant, IsNull, Logic, Not
+from dither.query.plan.facts import a
+from dither.query.plan.question import Group
 from dither.query.policy.column import Type
 from dither.query.sql.expressions import Reader
-from dither.query.sql.proposals.whole_question import part_with
+from dither.query.sql.functions import number_of
 from dither.query.sql.quantiles import SHARED, read_quantile
+from dither.query.sql.refusals import CONSTANT, number_words, unbounded
 from dither.query.sql.syntax import refuse, shown
 
 
@@ -55,11 +59,11 @@ def _count(node: Any, reader: Reader, name: str) -> Aggregate:
 
 
 def _sum(node: Any, reader: Reader, name: str) -> Aggregate:
-    return Sum(name, _number(node, reader))
+    return Sum(name, _bounded(node, _argument(node, reader), reader, conditions=True))
 
 
 def _mean(node: Any, reader: Reader, name: str) -> Aggregate:
-    return Mean(name, _number(node, reader))
+    return Mean(name, _bounded(node, _argument(node, reader), reader, conditions=True))
 
 
 def _variance(node: Any, reader: Reader, name: str) -> Aggregate:
@@ -92,7 +96,7 @@ def _of_both(node: Any, reader: Reader, name: str) -> Aggregate:
 
 def _argument(node: Any, reader: Reader) -> Any:
     if node.this is None:
-        raise refuse(node, "an aggregate has one argument", "COUNT(*)")
+        raise refuse(node, "an aggregate has one argument", "a column, or * for COUNT")
     return node.this
 
 
@@ -101,23 +105,20 @@ def _number(node: Any, reader: Reader) -> Expression:
     return _bounded(node, _argument(node, reader), reader)
 
 
-def _bounded(node: Any, inner: Any, reader: Reader) -> Expression:
+def _bounded(node: Any, inner: Any, reader: Reader, *, conditions: bool = False) -> Expression:
+    """Numbers with bounds; where `conditions` are added up too, each counts as the number that SQL casts it to."""
     if isinstance(inner, exp.Distinct):
-        once = [inner.copy(), *inner.expressions][-1]
-        raise refuse(node, "DISTINCT is answered in COUNT only", part_with(node, inner, shown(once)))
+        raise refuse(node, "DISTINCT is answered in COUNT only", "it without DISTINCT, which is another number")
     of = reader.value(inner)
+    if conditions and of.facts.type is Type.BOOLEAN:
+        of = number_of(reader, inner, of)
     facts = of.facts
     if not facts.type.is_number:
-        raise refuse(node, f"a {facts.type.value} cannot be added up", f"COUNT({shown(inner)})")
+        raise refuse(node, f"{a(facts.type)} cannot be added up", number_words(facts.type, shown(inner)))
     if not facts.is_bounded:
-        if all(column.lower is not None for column in columns_of(of) if column.type.is_number):
-            why = "no bounds of it follow from those of its columns, and none are taken from the data: say which it has"
-            what = shown(inner)
-            raise refuse(node, why, shown(node).replace(what, f"LEAST(GREATEST({what}, 0), 1)", 1))
-        why = "the policy states no bounds for it, and none are taken from the data; the owner adds bounds = [lower, upper]"
-        raise refuse(node, why, f"COUNT({shown(inner)})")
+        raise unbounded(node, inner, of, reader.meaning)
     if facts.lower == facts.upper:
-        raise refuse(node, "it is the same for every row", "COUNT(*)")
+        raise refuse(node, "it is the same for every row", CONSTANT)
     if facts.is_wide:
         raise refuse(node, "its bounds are beyond 2^500, where doubles end", "the same in a larger unit")
     return of
@@ -126,19 +127,15 @@ def _bounded(node: Any, inner: Any, reader: Reader) -> Expression:
 def _distinct(node: exp.Expr, inner: exp.Distinct, reader: Reader, name: str) -> Aggregate:
     person = reader.scope.table.person
     if len(inner.expressions) != 1:
-        why = "COUNT(DISTINCT ...) is of one expression; several texts are one by CONCAT"
-        several = inner.expressions
-        texts = all((known := reader.meaning(one)) is not None and known.facts.type is Type.TEXT for one in several)
-        joined = ", ' ', ".join(shown(one) for one in several)
-        first = f"COUNT(DISTINCT {shown(several[0])})" if several else "COUNT(*)"
-        raise refuse(node, why, f"COUNT(DISTINCT CONCAT({joined}))" if several and texts else first)
+        why = "COUNT(DISTINCT ...) is of one expression"
+        raise refuse(node, why, "one column; combinations of columns with keys are the rows of a GROUP BY")
     only = reader.value(inner.expressions[0])
     if isinstance(only, ColumnValue) and only.column.name == person:
         return CountPersons(name)
     if isinstance(only, ColumnValue) and only.column.keys is not None:
         return CountDistinct(name, only)
     if isinstance(only, Constant):
-        raise refuse(node, "it is the same for every row", "COUNT(*)")
+        raise refuse(node, "it is the same for every row", CONSTANT)
     condition = None if person is None else _met_by(only, person)
     return CountDistinctValues(name, only) if condition is None else CountPersons(name, condition)
 
@@ -155,29 +152,74 @@ def _met_by(value: Expression, person: str) -> Expression | None:
 
 def _mode(node: Any, reader: Reader, name: str) -> Aggregate:
     """Of a column with declared keys: only they can be shown."""
-    inner, keyed = node.this, [column.name for column in reader.scope.table.columns if column.keys is not None]
-    example = f"MODE({shown(exp.to_identifier(keyed[0]))})" if keyed else "MODE(x) of a column with declared keys"
+    inner, example = node.this, "a column with declared keys, by its name"
     if not isinstance(inner, exp.Expr) or isinstance(inner, exp.Star) or node.args.get("deterministic") is not None:
         raise refuse(node, "MODE has one argument, a column", example)
     if isinstance(inner, exp.Distinct):
-        what = shown(inner.expressions[0]) if inner.expressions else "x"
-        raise refuse(node, "of different values each is there once, and none is the most frequent", f"MODE({what})")
+        why = "of different values each is there once, and none is the most frequent"
+        raise refuse(node, why, "it without DISTINCT, which is another value")
     of = reader.value(inner)
     if not isinstance(of, ColumnValue):
         raise refuse(node, "MODE is of a column as it is: what is shown is one of the keys that its owner declared", example)
     if of.column.keys is None:
         why = "the policy declares no keys for it, and none are taken from the data; the owner adds keys = [...]"
-        raise refuse(node, why, f"{example}; of numbers with bounds, MEDIAN")
+        raise refuse(node, why, "a column with declared keys, or GROUP BY with COUNT(*): its largest groups are released")
     return Mode(name, of)
 
 
 def _within_group(node: Any, reader: Reader, name: str) -> Aggregate:
-    """A percentile. A mode has no order to be found in: it is written in another way."""
+    """A percentile."""
     if isinstance(node.this, exp.Mode):
-        items = node.expression.expressions if isinstance(node.expression, exp.Order) else []
-        what = shown(items[0].this) if len(items) == 1 else "x"
-        raise refuse(node, "a mode does not depend on an order, and is written without WITHIN GROUP", f"MODE({what})")
+        raise refuse(node, "a mode is of one column", "MODE, with one column in its parentheses")
     return read_quantile(node, reader, name)
+
+
+# -- the one window that is answered: SUM(COUNT(*)) OVER (PARTITION BY others ORDER BY key), the rows up to each key
+
+RUNNING = "the running sum SUM(COUNT(*)) OVER (ORDER BY <key>), or what is computed after the answer has come"
+
+
+def window_keys(node: exp.Window) -> list[exp.Expr]:
+    """By what it is ordered, then by what it is divided."""
+    order = node.args.get("order")
+    return [*(item.this for item in ([] if order is None else order.expressions)), *(node.args.get("partition_by") or [])]
+
+
+def read_window(node: exp.Window, meanings: Sequence[Expression | None], groups: Sequence[Group], name: str) -> Aggregate:
+    """A running sum, or why it is none; `meanings` are those of its keys."""
+    _check_sum(node)
+    order = node.args.get("order")
+    if order is None:
+        why = "without ORDER BY it is the total of all groups, in every row"
+        raise refuse(node, why, "a question without GROUP BY, for the number of all rows")
+    if len(order.expressions) != 1 or order.expressions[0].args.get("desc"):
+        raise refuse(node, "a running sum goes up one key, from its first value to its last", "one key, without DESC")
+    by, *divided = meanings
+    ordered = next((group for group in groups if group.meaning == by), None)
+    if ordered is None:
+        raise refuse(node, "a running sum is ordered by a key of GROUP BY", "ORDER BY a column of GROUP BY")
+    unknown = next((group for group in groups if group.keys is None), None)
+    if unknown is not None:
+        why = f"a running sum goes through all keys, and the policy declares none for {unknown.name}"
+        raise refuse(node, why, "columns with declared keys in GROUP BY")
+    others = [group for group in groups if group is not ordered]
+    if len(divided) != len(others) or any(group.meaning not in divided for group in others):
+        why = "a running sum is taken within each combination of the other columns of GROUP BY"
+        raise refuse(node, why, "PARTITION BY all columns of GROUP BY but the one that it is ordered by")
+    return RunningCount(name, ordered.by)
+
+
+def _check_sum(node: exp.Window) -> None:
+    inner = node.this
+    if isinstance(inner, (exp.CumeDist, exp.PercentRank)):
+        why = "it ranks single rows; as a share of the total, a running sum is divided after the answer has come"
+        raise refuse(node, why, RUNNING)
+    counted = inner.this if isinstance(inner, exp.Sum) else None
+    if isinstance(counted, exp.Count) and isinstance(counted.this, exp.Distinct):
+        raise refuse(node, "one who is in several groups would be counted in each of them", RUNNING)
+    if not isinstance(counted, exp.Count) or not isinstance(counted.this, exp.Star):
+        why = "of windows (OVER), only the running sum of COUNT(*) is answered"
+        raise refuse(node, why, RUNNING)
 
 
 PAIRS: dict[type[Any], str] = {

@@ -36,13 +36,11 @@ from dither.query.plan.derived import (
 from dither.query.plan.expressions import Constant
 from dither.query.plan.question import Group
 from dither.query.policy.table import NAME_LENGTH
-from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.aggregates import READERS, read_aggregate, read_window, window_keys
 from dither.query.sql.clauses.integer_division import is_whole_number
 from dither.query.sql.clauses.scalar_subqueries import term_of
 from dither.query.sql.expressions import Reader
-from dither.query.sql.proposals.whole_question import without
 from dither.query.sql.syntax import refuse, shown
-from dither.query.sql.windows import read_window, window_keys
 
 SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "//"}
 OVERS: dict[type[exp.Expr], OverKind] = {exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count"}
@@ -140,7 +138,7 @@ class DerivedReader:
             made = Operation(SIGNS[kind], of(node.this), of(node.expression))
             if kind is exp.IntDiv and not is_whole_number(made, self.aggregates):
                 why = "// divides whole numbers: of others no two engines mean the same"
-                raise refuse(node, why, f"{shown(node.this)} / {shown(node.expression)}")
+                raise refuse(node, why, "/ between them, and FLOOR after the answer has come")
             return made
         if kind is exp.Round:
             return Round(of(node.this), self._digits(node))
@@ -160,11 +158,11 @@ class DerivedReader:
         found = node.find(*READERS)
         if isinstance(node, exp.Subquery) or node.find(exp.Select) is not None:
             why = "a subquery among aggregates is a question of its own, to be asked beside this one, in one batch"
-            return refuse(node, why, "COUNT(*)" if found is None else shown(found))
+            return refuse(node, why, "two questions, in one batch")
         if found is not None:
-            return refuse(node, WHY, shown(found))
+            return refuse(node, WHY, f"{shown(found)} in a column of its own, and the rest after the answer has come")
         why = "columns are computed from aggregates and numbers only"
-        return refuse(node, why, f"MIN({shown(node)}); MAX or AVG of it" if isinstance(node, exp.Column) else "COUNT(*) / 2")
+        return refuse(node, why, f"an aggregate of {shown(node)}, or {shown(node)} in GROUP BY")
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
@@ -197,7 +195,7 @@ class DerivedReader:
     def _number(self, node: exp.Expr) -> Fraction:
         found = self.reader.meaning(node.unnest())
         if not isinstance(found, Constant) or not isinstance(found.value, Fraction):
-            raise refuse(node, "here stands a number", "0")
+            raise refuse(node, "here stands a number", "a number that is written out")
         return found.value
 
     def _digits(self, node: exp.Expr) -> int:
@@ -205,7 +203,7 @@ class DerivedReader:
         digits = Fraction(0) if given is None else self._number(given)
         if digits.denominator != 1 or abs(digits) > MOST_DIGITS:
             why = f"digits are a whole number from -{MOST_DIGITS} to {MOST_DIGITS}"
-            raise refuse(node, why, f"ROUND({shown(node.this)}, 2)")
+            raise refuse(node, why, "a number of digits such as 2")
         return int(digits)
 
     def _cast(self, node: exp.Expr, of: Term) -> Term:
@@ -215,13 +213,13 @@ class DerivedReader:
             return Round(of, int(digits))
         if (to not in WHOLE and to is not exp.DataType.Type.DOUBLE) or node.args["to"].expressions:
             why = "a released number is cast to INTEGER, BIGINT, DOUBLE or DECIMAL"
-            raise refuse(node, why, f"CAST({shown(node.this)} AS DOUBLE), or ROUND({shown(node.this)}, 2)")
+            raise refuse(node, why, "the number as it is, or one of these types")
         return Cast(of, to in WHOLE)
 
     # -- windows -------------------------------------------------------------------------------------------------
 
     def _window(self, node: exp.Expr, names: tuple[str, ...]) -> Term:
-        inner, order, example = node.this, node.args.get("order"), "RANK() OVER (ORDER BY COUNT(*) DESC)"
+        inner, order = node.this, node.args.get("order")
         assert isinstance(node, exp.Window)
         if not self.is_derived(node):
             return ReleasedValue(self._running(node))
@@ -233,18 +231,18 @@ class DerivedReader:
             of = ConstantTerm(Fraction(1)) if every else self.term(inner.this, inside=True, names=names)
             return WindowStatistic(by, OVERS[type(inner)], of)
         if order is None:
-            raise refuse(node, "without ORDER BY nobody knows which row comes first", example)
+            raise refuse(node, "without ORDER BY nobody knows which row comes first", "OVER (ORDER BY <column>)")
         sorts = tuple(SortBy(self._sorted(item.this, names), bool(item.args.get("desc"))) for item in order.expressions)
         if type(inner) in RANKS:
             if any(found for found in inner.args.values()):
-                raise refuse(node, "it has no argument: rows are ranked by ORDER BY", example)
+                raise refuse(node, "it has no argument: rows are ranked by ORDER BY", "the same with empty parentheses")
             return Rank(by, RANKS[type(inner)], sorts)
         if inner.args.get("default") is not None:
-            plain = f"COALESCE({type(inner).__name__.upper()}({shown(inner.this)}) OVER (ORDER BY ...), 0)"
-            raise refuse(node, "what stands where there is no such row is said by COALESCE", plain)
+            why = "what stands where there is no such row is said by COALESCE"
+            raise refuse(node, why, "the same without it, within COALESCE(<it>, <number>)")
         offset = Fraction(1) if inner.args.get("offset") is None else self._number(inner.args["offset"])
         if offset.denominator != 1 or not 0 <= offset <= MOST_OFFSET:
-            raise refuse(node, f"it looks 0 to {MOST_OFFSET} rows away", "LAG(COUNT(*), 1) OVER (ORDER BY ...)")
+            raise refuse(node, f"it looks 0 to {MOST_OFFSET} rows away", "a number of rows such as 1")
         rows = int(offset) if isinstance(inner, exp.Lag) else -int(offset)
         return Shift(by, self.term(inner.this, inside=True, names=names), rows, sorts)
 
@@ -256,7 +254,7 @@ class DerivedReader:
         place = self._place(node)
         if place is None:
             why, instead = "rows of an answer are divided by columns of GROUP BY", "PARTITION BY a column of GROUP BY"
-            raise refuse(node, why, instead, without(node.find_ancestor(exp.Window) or node, "partition_by"))
+            raise refuse(node, why, instead)
         return place
 
     def _place(self, node: exp.Expr) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from fractions import Fraction
 from typing import Any, cast
 
@@ -10,6 +11,8 @@ from sqlglot import exp
 from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
 from dither.query.plan.base import Expression
+from dither.query.plan.calendar_periods import part_of
+from dither.query.plan.dates import DateTrunc
 from dither.query.plan.expressions import (
     Arithmetic,
     Case,
@@ -17,14 +20,18 @@ from dither.query.plan.expressions import (
     Compare,
     Comparison,
     Constant,
+    DatePart,
     InList,
     IsNull,
     Like,
     Logic,
     Not,
     Operator,
+    columns_of,
+    constants_of,
 )
 from dither.query.plan.facts import a
+from dither.query.plan.mathematics.division import Remainder, WholeQuotient
 from dither.query.policy.column import LONGEST_TEXT, Type
 from dither.query.sql.clauses.scalar_subqueries import compared, constant_of
 from dither.query.sql.dates.date_functions import (
@@ -37,17 +44,11 @@ from dither.query.sql.dates.date_functions import (
     interval_comparison,
     of_one_type,
 )
-from dither.query.sql.dates.written_dates import alike, written_date
+from dither.query.sql.dates.written_dates import alike, as_compared, written_date
 from dither.query.sql.functions import CALLS
 from dither.query.sql.group_keys import PossibleKeys, possible_keys
 from dither.query.sql.mathematics import CALLS as NUMBER_CALLS
-from dither.query.sql.proposals.row_expressions import (
-    as_text,
-    instead_of_pattern,
-    number_of,
-)
-from dither.query.sql.proposals.unknown_nodes import unknown_node, within_a_condition
-from dither.query.sql.proposals.whole_question import no_proposals, proposal
+from dither.query.sql.refusals import LIKE_WORDS, number_words, unknown_node, within_a_condition
 from dither.query.sql.rewrites.date_constants import whole_days
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
@@ -73,8 +74,7 @@ class Reader:
     def meaning(self, node: exp.Expr) -> Expression | None:
         """What a node means, if it is an expression about a row."""
         try:
-            with no_proposals():
-                return self.value(node)
+            return self.value(node)
         except QuestionError:
             return None
 
@@ -82,7 +82,7 @@ class Reader:
         """Something that is true or false of a row."""
         found = self.value(node)
         if found.facts.type is not Type.BOOLEAN:
-            raise refuse(node, f"it is {a(found.facts.type)}, not a condition", f"{shown(node)} IS NOT NULL")
+            raise refuse(node, f"it is {a(found.facts.type)}, not a condition", "a comparison with it")
         return found
 
     def value(self, node: exp.Expr) -> Expression:
@@ -98,7 +98,7 @@ class Reader:
         if kind in (exp.Literal, exp.Boolean, exp.Cast, exp.Neg) and (constant := self._constant(node)) is not None:
             return constant
         if kind is exp.Neg:
-            return _within(Arithmetic("-", Constant(Fraction(0)), self.number(node.this)), node)
+            return _within(_folded(Arithmetic("-", Constant(Fraction(0)), self.number(node.this))), node)
         if kind in OPERATORS:
             return _within(self._arithmetic(node), node)
         if kind in SIGNS:
@@ -123,7 +123,7 @@ class Reader:
             call = date_part
         if call is not None:
             found = call(self, node)
-            return _within(found, node) if found.facts.type.is_number else found
+            return _folded(_within(found, node) if found.facts.type.is_number else found)
         raise unknown_node(node)
 
     def kept(self, node: exp.Expr) -> Expression:
@@ -139,7 +139,7 @@ class Reader:
 
     def _column(self, node: exp.Expr) -> ColumnValue:
         if not isinstance(node.this, exp.Identifier):
-            raise refuse(node, "single rows are never shown", "COUNT(*)")
+            raise refuse(node, "single rows are never shown", "aggregates of the rows, such as their number")
         return ColumnValue(self.scope.column(node))
 
     def _constant(self, node: exp.Expr) -> Constant | None:
@@ -163,11 +163,9 @@ class Reader:
         left, right = self.value(node.this), self.value(node.expression)
         found = date_arithmetic(self, node, left, right)
         if found is not None:
-            return found
+            return _folded(found)
         made = Arithmetic(OPERATORS[type(node)], _number(left, node.this), _number(right, node.expression))
-        if isinstance(left, Constant) and isinstance(right, Constant) and made.facts.lower is not None:
-            return Constant(made.facts.lower)  # exactly: in doubles 0.06 + 0.01 is below 0.07
-        return made
+        return _folded(made)  # exactly: in doubles 0.06 + 0.01 is below 0.07
 
     def number(self, node: exp.Expr, times: int = 1) -> Expression:
         """A number, which an engine will get so many times."""
@@ -193,6 +191,7 @@ class Reader:
         if span is not None:
             return span
         left, right = self.value(first), self.value(second)
+        left, right = as_compared(left, right), as_compared(right, left)
         for turned, value, beside in ((sign, right, left), (TURNED[sign], left, right)):
             if isinstance(value, Constant) and beside.facts.type is Type.DATE:
                 found = whole_days(turned, value.value)
@@ -209,22 +208,22 @@ class Reader:
             raise within_a_condition(node)
         options, value = node.expressions, self.value(node.this)
         if not 0 < len(options) <= MOST_OPTIONS:
-            two = [f"{shown(node.this)} IN ({shown(option)})" for option in (options[:1] + options[-1:])]
-            why = f"IN takes a list of 1 to {MOST_OPTIONS} constants; more are several lists, joined by OR"
-            raise refuse(node, why, " OR ".join(two) or "FALSE")
-        value, *found = self.alike([value, *(self.pair(node.this, value, option)[1] for option in options)])
+            why = f"IN takes a list of 1 to {MOST_OPTIONS} constants"
+            raise refuse(node, why, "several lists, joined by OR" if options else "no row: an empty list holds no value")
+        read = [as_compared(self.value(option), value) for option in options]
+        found = [alike(node.this, value, option, one)[1] for option, one in zip(options, read, strict=True)]
+        value, *found = self.alike([value, *found])
         if isinstance(value, Constant) or not all(isinstance(option, Constant) for option in found):
-            each = " OR ".join(f"{shown(node.this)} = {shown(option)}" for option in options[:10])
-            raise refuse(node, "IN compares a value with constants", each)
+            raise refuse(node, "IN compares a value with constants", "equalities that are joined by OR")
         return InList(value, tuple(cast(Constant, option) for option in found))
 
     def _like(self, node: exp.Expr) -> Expression:
         value, pattern = self.value(node.this), node.expression.unnest()
         if value.facts.type is not Type.TEXT or not isinstance(pattern, exp.Literal) or not pattern.is_string:
             why = "LIKE compares a text with a pattern that is written out"
-            raise refuse(node, why, instead_of_pattern(node))
+            raise refuse(node, why, LIKE_WORDS)
         if len(str(pattern.this)) > LONGEST_PATTERN:
-            raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", f"{shown(node.this)} LIKE 'A%'")
+            raise refuse(node, f"a pattern has at most {LONGEST_PATTERN} characters", "a shorter pattern")
         like = Like(value, str(pattern.this))
         return Not(like) if node.args.get("negate") else like
 
@@ -245,17 +244,32 @@ class Reader:
         kinds = {value.facts.type for _, value in branches} | ({otherwise.facts.type} if otherwise is not None else set())
         if len(kinds) > 1 and not all(kind.is_number for kind in kinds):
             why = "its branches give values of different types, and are texts in all of them, or numbers in all"
-            raise refuse(node, why, as_text(node))
+            raise refuse(node, why, "values of one type in all branches")
         return Case(tuple(branches), otherwise)
 
 
 def _number(found: Expression, node: exp.Expr) -> Expression:
     if not found.facts.type.is_number:
         why = f"it is {a(found.facts.type)}; arithmetic needs numbers"
-        if isinstance(node.parent, exp.Cast):
-            raise refuse(node, why, shown(node), proposal(node.parent, shown(node)))
-        raise refuse(node, why, number_of(node, found.facts.type))
+        raise refuse(node, why, number_words(found.facts.type, shown(node)))
     return found
+
+
+def _folded(found: Expression) -> Expression:
+    """The same, or its value where it is made of constants alone and its facts leave one value only.
+
+    Facts are never narrower than what an expression can be, so what is left between two equal bounds is the value itself,
+    unless it is missing: NULLIF(3, 3) has none. Of constants DATE_TRUNC, // and % always have one.
+    """
+    if isinstance(found, DatePart) and isinstance(found.of, Constant):
+        assert isinstance(found.of.value, datetime.date)
+        return Constant(Fraction(part_of(found.part, found.of.value)))
+    facts = found.facts
+    first, last = (facts.lower, facts.upper) if facts.type.is_number else (facts.first, facts.last)
+    missing = facts.nullable and not isinstance(found, (DateTrunc, WholeQuotient, Remainder))
+    if first is None or first != last or missing or isinstance(found, Constant) or columns_of(found) or constants_of(found):
+        return found
+    return Constant(first)
 
 
 def _within(found: Expression, node: exp.Expr) -> Expression:
@@ -270,4 +284,4 @@ def _fraction(node: exp.Expr, text: Any) -> Fraction:
     try:
         return Number(str(text)).fraction()
     except NumberError as error:
-        raise refuse(node, error.why, "0.5") from error
+        raise refuse(node, error.why, "a number such as 0.5") from error

@@ -28,8 +28,6 @@ from dither.query.sql.joins import joined
 from dither.query.sql.person_totals import check_names, column_of, per_person
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.person_windows.window_columns import has_windows, window_columns
-from dither.query.sql.proposals.inner_questions import as_where, with_person
-from dither.query.sql.proposals.whole_question import DIALECT, edited, without
 from dither.query.sql.rewrites.column_lists import in_written_order, with_column_names
 from dither.query.sql.rewrites.inner_joins import Source, in_order, spelled_out
 from dither.query.sql.scope import Scope
@@ -57,9 +55,9 @@ class FromReader:
     def _given(self, tree: exp.Expr, before: Given) -> Given:
         clause = tree.args.get("with_")
         known = dict(before)
-        if clause is not None and clause.args.get("recursive"):
-            rewrite = without(clause, "recursive")
-            raise refuse(clause, "a question that asks itself is not answered", "WITH, without RECURSIVE", rewrite)
+        for part in clause.expressions if clause is not None and clause.args.get("recursive") else []:
+            if any(table.name.lower() == part.alias.lower() for table in part.find_all(exp.Table)):
+                raise refuse(part, "a question that asks itself is not answered", "WITH, without RECURSIVE")
         given: list[str] = []
         for part in [] if clause is None else clause.expressions:
             if not 0 < len(part.alias) <= NAME_LENGTH or not part.alias.isprintable():
@@ -74,7 +72,7 @@ class FromReader:
         source = tree.args.get("from_")
         names = ", ".join(table.name for table in self._policy.tables)
         if source is None:
-            raise refuse(tree, "a question is about a table", f"FROM {self._policy.tables[0].name}")
+            raise refuse(tree, "a question is about a table", f"FROM with one of {names}")
         sources = [Source(self._one(source.this, given, names), None)]
         for join in tree.args.get("joins") or []:
             sources.append(Source(self._one(join.this, given, names), join))
@@ -142,12 +140,12 @@ class FromReader:
             raise refuse(node, f"a name has 1 to {NAME_LENGTH} printable characters", "another name behind AS")
         if isinstance(node, exp.Subquery):
             if alias is None or not node.alias:
-                raise refuse(node, "an inner question needs a name", f"{shown(node)} AS t")
+                raise refuse(node, "an inner question needs a name", "a name behind AS")
             return with_column_names(self._inner(node.this, node.alias, given), node, node.this)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-            raise refuse(node, "it is not the name of a protected table", f"one of {names}", self._near(node))
+            raise refuse(node, "it is not the name of a protected table", self._near(node, names))
         if alias is not None and not isinstance(alias.this, exp.Identifier):
-            raise refuse(node, "it is not a name", f"one of {names}", self._near(node))
+            raise refuse(node, "it is not a name", self._near(node, names))
         called = node.alias or node.name
         if node.name.lower() in given:
             known = given[node.name.lower()]
@@ -156,16 +154,14 @@ class FromReader:
         table = self._policy.table(node.name)
         if table is None:
             why = "no table of that name is protected by this policy"
-            raise refuse(node, why, f"one of {names}", self._near(node))
+            raise refuse(node, why, self._near(node, names))
         above = parents(table, self._policy.tables)
         return with_column_names(scope.outside(scanned(table, above) if above else Scan(table), called), node, None)
 
-    def _near(self, node: exp.Expr) -> str | None:
-        """The question about the table whose name is nearest, or about the first one."""
-        names = [table.name for table in self._policy.tables if not table.public]
-        near = get_close_matches(node.name, names, n=1) or names[:1]
-        alias = f" AS {shown(exp.to_identifier(node.alias))}" if node.alias else ""
-        return edited(node, lambda mine: mine.replace(exp.to_table(f"{near[0]}{alias}", dialect=DIALECT)) and None)
+    def _near(self, node: exp.Expr, names: str) -> str:
+        """The tables, and the one whose name is nearest."""
+        near = get_close_matches(node.name, [table.name for table in self._policy.tables if not table.public], n=1)
+        return f"did you mean {near[0]}? one of {names}" if near else f"one of {names}"
 
     # -- questions within the question -----------------------------------------------------------------------------
 
@@ -179,15 +175,15 @@ class FromReader:
         if isinstance(node, exp.Union):
             return self._union(node, self._given(node, given))
         if not isinstance(node, exp.Select):
-            first = shown(node.this) if isinstance(node, exp.SetOperation) else "SELECT ... FROM ..."
-            raise refuse(node, "an inner question is a SELECT, or several joined by UNION ALL", first)
+            why = "an inner question is a SELECT, or several joined by UNION ALL"
+            raise refuse(node, why, "EXISTS or NOT EXISTS with the person, for rows that are in both, or in one only")
         for clause, why, instead in (
             ("limit", "LIMIT keeps some people's rows because of others'", "the question without LIMIT, or WHERE"),
             ("offset", "OFFSET leaves out some people's rows because of others'", "the question without OFFSET, or WHERE"),
-            ("order", "the order of rows means nothing inside a question", "ORDER BY at the very end"),
         ):
             if node.args.get(clause) is not None:
-                raise refuse(node.args[clause], why, instead, without(node.args[clause]))
+                raise refuse(node.args[clause], why, instead)
+        node.set("order", None)  # without LIMIT the order of rows means nothing inside a question
         known = self._given(node, given)
         found = self._matched(node, self._from(node, known), known)
         self._check_protected(node, found)
@@ -203,11 +199,10 @@ class FromReader:
         for item in items:
             if item.find(exp.AggFunc):
                 why = "an inner total over several people is a release of its own, and has no owner"
-                own = f"GROUP BY {person_words(found.table)}: a person's own totals"
-                raise refuse(item, why, own, with_person(node, found.table.person))
+                raise refuse(item, why, f"GROUP BY {person_words(found.table)}: a person's own totals")
         if node.args.get("having") is not None:
             having = node.args["having"]
-            raise refuse(having, "HAVING needs GROUP BY", f"WHERE {shown(having.this)}", as_where(having))
+            raise refuse(having, "HAVING needs GROUP BY", "WHERE for conditions on rows")
         columns = tuple(
             (column_of(item, reader.value(item.unalias()), reader), reader.value(item.unalias())) for item in items
         )
@@ -229,8 +224,8 @@ class FromReader:
 
     def _union(self, node: exp.Union, given: Given) -> Relation:
         if node.args.get("distinct"):
-            rewrite = edited(node, lambda mine: mine.set("distinct", False))
-            raise refuse(node, "UNION leaves out rows of one person because of another's", "UNION ALL", rewrite)
+            why = "UNION leaves out rows of one person because of another's"
+            raise refuse(node, why, "UNION ALL, which keeps every row; DISTINCT around it, with the person")
         parts: list[Relation] = []
         for side in (node.this, node.expression):
             found = in_written_order(self._rows(side, given), side)

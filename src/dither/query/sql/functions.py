@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import OF_TIMES, PERIODS
 from dither.query.plan.dates import DateTrunc
-from dither.query.plan.expressions import Case, Compare, Constant
+from dither.query.plan.expressions import Case, Compare, Constant, Not
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     Abs,
@@ -31,14 +31,16 @@ from dither.query.plan.functions import (
     WidthBucket,
 )
 from dither.query.policy.column import LONGEST_TEXT, Type
-from dither.query.sql.proposals.whole_question import part_with
 from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
+OF_DATES = "a column of dates or timestamps, or a constant: DATE '<day>'"
 MOST_DIGITS = 15  # a double has no more
 MOST_BUCKETS = 10_000
 MOST_PARTS = 100  # of CONCAT, COALESCE, GREATEST and LEAST
+ONE, ZERO = Constant(Fraction(1)), Constant(Fraction(0))
 WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
+NUMBERS = (exp.DataType.INTEGER_TYPES - {exp.DataType.Type.BIT}) | exp.DataType.REAL_TYPES  # SQL casts a condition to them
 OWN_TYPES: dict[Any, Type] = {
     **dict.fromkeys(WHOLE, Type.INTEGER),
     exp.DataType.Type.TEXT: Type.TEXT,  # VARCHAR, which DuckDB cuts at no length
@@ -70,43 +72,27 @@ class Reader(Protocol):
         """Two values of one kind."""
 
 
-def example_column(reader: Reader, *kinds: Type) -> str | None:
-    """A column of one of these types, as SQL; None where the question is about none."""
-    found = next((column for column in reader.scope.table.columns if column.type in kinds), None)
-    return None if found is None else shown(exp.to_identifier(found.name))
-
-
-def of_a_date(reader: Reader, node: exp.Expr, inner: exp.Expr) -> tuple[str]:
-    """The same of a column of dates, where there is one; of a text that may be one, of a constant."""
-    bare = inner.unnest()
-    date = "DATE '2026-01-31'" if isinstance(bare, exp.Literal) else example_column(reader, Type.DATE, Type.TIMESTAMP)
-    return ("a column of dates" if date is None else part_with(node, inner, date),)
-
-
 def _text(reader: Reader, node: exp.Expr, inner: exp.Expr) -> Expression:
     found = reader.value(inner)
     if found.facts.type is not Type.TEXT:
-        why = f"{shown(inner)} is {a(found.facts.type)}; the function is one of texts"
-        literal = isinstance(inner.unnest(), exp.Literal)
-        text = shown(exp.Literal.string(str(inner.unnest().this))) if literal else example_column(reader, Type.TEXT)
-        instead = "a column of texts" if text is None else part_with(node, inner, text)
-        raise refuse(node, why, instead)
+        raise refuse(node, f"{shown(inner)} is {a(found.facts.type)}; the function is one of texts", "a text")
     return found
 
 
-def _whole(reader: Reader, node: exp.Expr, inner: exp.Expr | None, least: int, most: int, example: str) -> int:
+def _whole(reader: Reader, node: exp.Expr, inner: exp.Expr | None, least: int, most: int) -> int:
     """A constant whole number within limits."""
     found = None if inner is None else reader.meaning(inner)
     value = found.value if isinstance(found, Constant) else None
     if not isinstance(value, Fraction) or value.denominator != 1 or not least <= value <= most:
-        raise refuse(node, f"{shown(inner or node)} is no whole number from {least} to {most}", example)
+        why = "a whole number is missing" if inner is None else f"{shown(inner)} is no whole number from {least} to {most}"
+        raise refuse(node, why, f"a constant from {least} to {most}")
     return int(value)
 
 
 def _alike(reader: Reader, node: exp.Expr, parts: list[exp.Expr]) -> tuple[Expression, ...]:
     """Several values of one kind."""
     if not 0 < len(parts) <= MOST_PARTS:
-        raise refuse(node, f"it takes 1 to {MOST_PARTS} values", shown(parts[0]) if parts else "one value")
+        raise refuse(node, f"it takes 1 to {MOST_PARTS} values", "fewer of them" if parts else "at least one value")
     found = [reader.value(parts[0])]
     for part in parts[1:]:
         found[0], other = reader.pair(parts[0], found[0], part)
@@ -119,11 +105,11 @@ def _date_start(reader: Reader, node: exp.Expr) -> Expression:
     written = node.args["unit"].name.lower()
     period = next((period for period in PERIODS if period == written), None)
     if not of.facts.type.is_date:
-        raise refuse(node, f"{a(of.facts.type)} has no {written}", *of_a_date(reader, node, node.this))
+        raise refuse(node, f"{a(of.facts.type)} has no {written}", OF_DATES)
     if period is None or (period in OF_TIMES and of.facts.type is Type.DATE):
         kind, names = a(of.facts.type), ", ".join(PERIODS)
         why = f"of {kind}, the answered periods are {names}; hours, minutes and seconds are of timestamps"
-        raise refuse(node, why, f"DATE_TRUNC('month', {shown(node.this)})")
+        raise refuse(node, why, "one of these periods")
     return DateTrunc(period, of)
 
 
@@ -133,7 +119,7 @@ def _spelled(reader: Reader, node: exp.Expr) -> Expression:
 
 def _trimmed(reader: Reader, node: exp.Expr) -> Expression:
     if node.args.get("expression") is not None:
-        raise refuse(node, "spaces are trimmed, and no other signs", f"TRIM({shown(node.this)})")
+        raise refuse(node, "spaces are trimmed, and no other signs", "the same of spaces alone")
     position = str(node.args.get("position") or "").upper()
     of = _text(reader, node, node.this)
     return ChangeText("ltrim" if position == "LEADING" else "rtrim" if position == "TRAILING" else "trim", of)
@@ -144,16 +130,15 @@ def _length(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _part(reader: Reader, node: exp.Expr) -> Expression:
-    of, inner = _text(reader, node, node.this), shown(node.this)
+    of = _text(reader, node, node.this)
     if isinstance(node, (exp.Left, exp.Right)):
         name = "LEFT" if isinstance(node, exp.Left) else "RIGHT"
-        length = _whole(reader, node, node.expression, 0, LONGEST_TEXT, f"{name}({inner}, 3)")
+        length = _whole(reader, node, node.expression, 0, LONGEST_TEXT)
         return Substring(of, 1 if name == "LEFT" else None, length)
-    example = f"SUBSTRING({inner}, 1, 3), where 1 is the first character"
-    start = _whole(reader, node, node.args.get("start"), 1, LONGEST_TEXT, example)
+    start = _whole(reader, node, node.args.get("start"), 1, LONGEST_TEXT)
     if node.args.get("length") is None:
         return Substring(of, start, LONGEST_TEXT)
-    return Substring(of, start, _whole(reader, node, node.args["length"], 0, LONGEST_TEXT, example))
+    return Substring(of, start, _whole(reader, node, node.args["length"], 0, LONGEST_TEXT))
 
 
 def _joined(reader: Reader, node: exp.Expr) -> Expression:
@@ -161,12 +146,12 @@ def _joined(reader: Reader, node: exp.Expr) -> Expression:
         parts = list(node.flatten())
         texts = [_text(reader, node, part) for part in parts]
     elif not node.args.get("safe"):
-        raise refuse(node, "two texts side by side are one in some dialects and an error in others", "'one text'")
+        raise refuse(node, "two texts side by side are one in some dialects and an error in others", "|| between them")
     else:  # CONCAT takes what is missing for an empty text
         parts = node.expressions
         texts = [Coalesce((_text(reader, node, part), Constant(""))) for part in parts]
     if not 0 < len(parts) <= MOST_PARTS:
-        raise refuse(node, f"it joins 1 to {MOST_PARTS} texts", shown(parts[0]) if parts else "one text")
+        raise refuse(node, f"it joins 1 to {MOST_PARTS} texts", "fewer of them" if parts else "at least one text")
     return Concat(tuple(texts))
 
 
@@ -178,16 +163,14 @@ def _first_present(reader: Reader, node: exp.Expr) -> Expression:
 def _extreme(reader: Reader, node: exp.Expr) -> Expression:
     parts = _alike(reader, node, [node.this, *node.expressions])
     if parts[0].facts.type is Type.BOOLEAN:
-        word = " OR " if isinstance(node, exp.Greatest) else " AND "
-        either = word.join(shown(part) for part in (node.this, *node.expressions))
-        raise refuse(node, "conditions are neither large nor small", either)
+        raise refuse(node, "conditions are neither large nor small", "OR and AND between them, or CASE")
     return parts[0] if len(parts) == 1 else GreatestLeast(isinstance(node, exp.Greatest), parts)
 
 
 def _nullif(reader: Reader, node: exp.Expr) -> Expression:
     left, right = reader.pair(node.this, reader.value(node.this), node.expression)
     if not isinstance(right, Constant):
-        raise refuse(node, "NULLIF compares with a constant", f"NULLIF({shown(node.this)}, 0)")
+        raise refuse(node, "NULLIF compares with a constant", "a CASE without ELSE, whose condition compares the two")
     reader.value(node.this)  # written twice below, and so counted twice
     return Case(((Compare("<>", left, right), left),), None)
 
@@ -201,9 +184,8 @@ def _rounded(reader: Reader, node: exp.Expr) -> Expression:
     if node.args.get("decimals") is not None:
         name = type(node).__name__.upper()
         if not isinstance(node, exp.Round):
-            raise refuse(node, f"{name} gives whole numbers", f"{name}({shown(node.this)})")
-        example = f"ROUND({shown(node.this)}, 2)"
-        digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS, example)
+            raise refuse(node, f"{name} gives whole numbers", "ROUND, which takes digits")
+        digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS)
     if of.facts.type is Type.INTEGER and digits >= 0:
         return of
     return ROUNDINGS[type(node)](of, digits)
@@ -214,26 +196,43 @@ def _bucket(reader: Reader, node: exp.Expr) -> Expression:
     stated = [node.args.get(end) for end in ("min_value", "max_value")]
     ends = [None if end is None else reader.meaning(end) for end in stated]
     low, high = (end.value if isinstance(end, Constant) else None for end in ends)
-    example = f"WIDTH_BUCKET({shown(node.this)}, 0, 100, 10)"
     if not isinstance(low, Fraction) or not isinstance(high, Fraction) or low >= high:
-        raise refuse(node, "its bounds are two constants, the lower one first", example)
-    count = _whole(reader, node, node.args.get("num_buckets"), 1, MOST_BUCKETS, example)
+        raise refuse(
+            node,
+            "its bounds are two constants, the lower one first",
+            f"WIDTH_BUCKET({shown(node.this)}, <low>, <high>, <number>)",
+        )
+    count = _whole(reader, node, node.args.get("num_buckets"), 1, MOST_BUCKETS)
     for _ in range(3):
         reader.number(node.this)  # an engine gets it four times, and so it is counted four times
     return WidthBucket(of, low, high, count)
+
+
+def number_of(reader: Reader, node: exp.Expr, condition: Expression) -> Expression:
+    """Return 1 where a condition holds, 0 where it does not, and NULL where it is NULL: the number that SQL casts it to."""
+    if not condition.facts.nullable:
+        return Case(((condition, ONE),), ZERO)
+    reader.value(node)  # written twice below, and so counted twice
+    return Case(((condition, ONE), (Not(condition), ZERO)), None)
 
 
 def _cast(reader: Reader, node: exp.Expr) -> Expression:
     """A cast to what a value is here anyway: it changes nothing. (To a narrower INTEGER it changes no value that fits, and
     plain SQL fails on the others; a whole number as a double is what it is added up and compared as.)"""
     kind, of = node.args["to"].this, reader.value(node.this)
+    if of.facts.type is Type.BOOLEAN and kind in NUMBERS:
+        return number_of(reader, node.this, of)
     if OWN_TYPES.get(kind) is of.facts.type or (kind is exp.DataType.Type.DOUBLE and of.facts.type.is_number):
         return of
     if kind in WHOLE or kind is exp.DataType.Type.DOUBLE:
         reader.number(node.this)  # that it is no number is the better message
-        raise refuse(node, "it may have digits after the point, which a cast would drop", f"FLOOR({shown(node.this)})")
+        raise refuse(
+            node,
+            "it may have digits after the point, of which engines make different whole numbers",
+            "FLOOR, CEIL, ROUND or TRUNC of it",
+        )
     why = f"it is {a(of.facts.type)}; values are not cast to other types: the policy says what a column is"
-    raise refuse(node, why, shown(node.this))
+    raise refuse(node, why, "the value without CAST")
 
 
 def _made_date(reader: Reader, node: exp.Expr) -> Expression:
@@ -241,7 +240,7 @@ def _made_date(reader: Reader, node: exp.Expr) -> Expression:
     made = reader.meaning(node.args["sec"]) if isinstance(node, exp.TimestampFromParts) and node.args.get("sec") else None
     seconds = made.value if isinstance(made, Constant) else None
     names = ("year", "month", "day", *(() if isinstance(node, exp.DateFromParts) else ("hour", "min")))
-    whole = [_whole(reader, node, node.args.get(name), 0, 9999, "DATE '2026-01-31'") for name in names]
+    whole = [_whole(reader, node, node.args.get(name), 0, 9999) for name in names]
     try:
         if isinstance(node, exp.DateFromParts):
             return Constant(datetime.date(*whole))
@@ -249,7 +248,7 @@ def _made_date(reader: Reader, node: exp.Expr) -> Expression:
             return Constant(datetime.datetime(*whole) + datetime.timedelta(microseconds=int(seconds * 10**6)))  # type: ignore[arg-type]
     except ValueError:
         pass  # there is no such day
-    raise refuse(node, "there is no such date", "DATE '2026-01-31', or TIMESTAMP '2026-01-31 12:30:00'")
+    raise refuse(node, "there is no such date", "a day that the calendar has")
 
 
 ROUNDINGS: dict[Kind, type[Rounding]] = {exp.Floor: Floor, exp.Ceil: Ceil, exp.Round: Round, exp.Trunc: Trunc}

@@ -48,8 +48,7 @@ from dither.query.plan.question import OpenKey
 from dither.query.plan.relations import Relation
 from dither.query.policy.column import MOST_KEYS, Column, Key, Type
 from dither.query.sql.domains import Domain, check_span, column_domain, column_span, number_domain
-from dither.query.sql.proposals.group_keys import buckets, instead_of_key, ungrouped
-from dither.query.sql.proposals.row_expressions import as_text
+from dither.query.sql.refusals import LABELS
 from dither.query.sql.syntax import refuse, shown
 
 KEYED = (Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE)  # whose values can be keys without being declared
@@ -82,6 +81,17 @@ def _is_period(by: Expression) -> bool:
     return isinstance(by, DateTrunc) or (isinstance(by, DateCast) and by.to is Type.DATE)
 
 
+def _ways(by: Expression, node: exp.Expr) -> str:
+    """Name what can be grouped by in the place of a key."""
+    dates = [column for column in columns_of(by) if column.type.is_date]
+    if len(dates) == 1 and not isinstance(by, Case):
+        between = f"{shown(exp.to_identifier(dates[0].name))} BETWEEN DATE '<first day>' AND DATE '<last day>'"
+        return f"WHERE {between}, so that all its values are known"
+    if by.facts.type.is_number and not isinstance(by, Case):
+        return f"ranges of your own: WIDTH_BUCKET({shown(node)}, <low>, <high>, <number>), or {LABELS}"
+    return LABELS
+
+
 @dataclass(frozen=True)
 class _Finder:
     """A question's own facts, by which the keys of its groups are found."""
@@ -93,8 +103,8 @@ class _Finder:
     def keys(self, by: Expression) -> PossibleKeys:
         if self._is_person(by):
             why = "it says whose a row is: each group would be about one person"
-            people = f"COUNT(DISTINCT {shown(self.node)})"
-            raise refuse(self.node, why, people, ungrouped(self.node, people))
+            people = f"another column in GROUP BY; the number of people is COUNT(DISTINCT {shown(self.node)})"
+            raise refuse(self.node, why, people)
         found = self._domain(by)
         if found is not None:
             return PossibleKeys(found.by, found.keys, _open_keys(found))
@@ -151,7 +161,7 @@ class _Finder:
                 keys.append(start if isinstance(by, DateTrunc) else datetime.date(start.year, start.month, start.day))
                 if len(keys) > MOST_KEYS:
                     why = f"there are more than {MOST_KEYS} between {first} and {last}"
-                    raise refuse(self.node, why, f"DATE_TRUNC('year', {shown(exp.column(column.name))})")
+                    raise refuse(self.node, why, "longer periods, or WHERE with a first and a last day nearer to each other")
         hard = f"bounds.{column.name}" in self.relation.table.hard
         clamped = exchanged(by, {ColumnValue(column): span.clamp(ColumnValue(column))})
         return Domain(clamped, tuple(keys), span.below and not hard, span.above and not hard)
@@ -170,7 +180,7 @@ class _Finder:
         if lower is None or upper is None:
             return None
         if (upper - lower) / step >= MOST_KEYS:
-            raise refuse(self.node, f"it has more than {MOST_KEYS} possible values", buckets(by, shown(self.node)))
+            raise refuse(self.node, f"it has more than {MOST_KEYS} possible values", _ways(by, self.node))
         ends = constant_images([replace(by, of=Constant(end)) for end in (lower, upper)])
         if ends is None or max(abs(lower), abs(upper)) + step >= LARGEST:
             raise refuse(
@@ -190,19 +200,18 @@ class _Finder:
         columns = columns_of(by)
         if constants_of(by):
             why = "its keys would depend on what a subquery releases, and groups are known before"
-            raise refuse(self.node, why, "CASE WHEN x > (SELECT ...) THEN 'above' ELSE 'below' END")
+            raise refuse(self.node, why, "a CASE whose conditions compare with the subquery, and whose labels are constants")
         open_case = isinstance(by, Case) and by.otherwise is None and any(column.keys is None for column in columns)
         if not columns or open_case or not self._find_parts(by, parts):
             others = f"; or, at a price, GROUP BY k, where an inner question has {shown(self.node)} AS k"
             others = others if by.facts.type in KEYED and columns else ""
+            why = "its possible values are not known beforehand"
             if isinstance(by, Case):
                 why = "a CASE to group by gives constants, and has an ELSE"
-                raise refuse(self.node, why, *instead_of_key(by, self.node))
-            why = "its possible values are not known beforehand"
-            raise refuse(self.node, why, *instead_of_key(by, self.node))
+            raise refuse(self.node, why, f"{_ways(by, self.node)}{others}")
         if prod(len(domain.keys) + 1 for domain in parts.values()) > MOST_KEYS:
             why = f"its columns have more than {MOST_KEYS} combinations of keys"
-            raise refuse(self.node, why, *instead_of_key(by, self.node))
+            raise refuse(self.node, why, _ways(by, self.node))
         public = {
             part: Column(f"part {at}", part.facts.type, keys=domain.keys) for at, (part, domain) in enumerate(parts.items())
         }
@@ -243,7 +252,7 @@ class _Finder:
         found = images(by, columns)
         if not found:
             why = "keys are texts, dates or whole numbers"
-            raise refuse(self.node, why, f"ROUND({shown(self.node)}), or a CASE with labels")
+            raise refuse(self.node, why, f"its rounded value, or {LABELS}")
         return tuple(found)
 
     # -- refusals ------------------------------------------------------------------------------------------------------
@@ -256,14 +265,14 @@ class _Finder:
         """Refuse what can be no key. Of others, a private release chooses some."""
         if column.type not in KEYED:
             why = f"the policy declares no keys for it, and {a(column.type)} is none: nearly every row has one of its own"
-            raise refuse(self.node, why, *instead_of_key(ColumnValue(column), self.node))
+            raise refuse(self.node, why, _ways(ColumnValue(column), self.node))
 
     def _label(self, value: object) -> Key:
         if isinstance(value, Fraction) and value.denominator == 1 and -(2**63) <= value < 2**63:
             return int(value)
         if isinstance(value, (Fraction, datetime.datetime)):
             why = "labels are texts, dates or whole numbers of 64 bits"
-            raise refuse(self.node, why, as_text(self.node) if isinstance(self.node, exp.Case) else "'low' and 'high'")
+            raise refuse(self.node, why, "texts, or whole numbers of 64 bits, as labels")
         assert isinstance(value, (str, bool, datetime.date))
         return value
 

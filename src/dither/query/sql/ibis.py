@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from dither.errors import QuestionError
 from dither.extras import needs
-from dither.query.sql.proposals.whole_question import DIALECT
-from dither.query.sql.syntax import LONGEST
+from dither.query.sql.syntax import DIALECT, LONGEST
 
 AFTER = ("where", "order", "limit")  # what may stand around a question that is answered: it concerns released numbers
 

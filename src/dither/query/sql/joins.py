@@ -68,7 +68,11 @@ def _on(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> list[Comp
         if sides[0] <= mine and not sides[1] & mine:
             equal, sides = Compare("=", equal.right, equal.left), sides[::-1]
         if sides[0] & mine or not sides[1] or not sides[1] <= mine or not sides[0]:
-            raise refuse(join, "each equality has one table on its left and the other on its right", "ON a.ward = b.ward")
+            raise refuse(
+                join,
+                "each equality has one table on its left and the other on its right",
+                "ON <a column of one> = <one of the other>",
+            )
         if equal.left.facts.type is not equal.right.facts.type:
             kinds = f"{equal.left.facts.type.value} and {equal.right.facts.type.value}"
             raise refuse(join, f"values of different types are joined: {kinds}", "columns of one type")
@@ -93,7 +97,7 @@ def _equalities(join: exp.Join, left: Scope, right: Scope, columns: Beside) -> l
         if not isinstance(equal, Compare) or equal.operator != "=":
             if equal is None:
                 reader.value(part)  # an unknown column is the better message
-            raise refuse(part, "tables are joined by equalities, joined by AND", "ON a.ward = b.ward")
+            raise refuse(part, "tables are joined by equalities, joined by AND", "ON <a column of one> = <one of the other>")
         found.append(equal)
     return found
 
@@ -119,8 +123,10 @@ def _same_person(left: Scope, right: Scope, join: exp.Join, columns: Beside, on:
     if same not in on:
         why = "two protected tables are joined on the person, so that a row has one owner"
         named = mine in shown_columns(left.table) and theirs in shown_columns(right.table)
-        equal = f"ON {left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
-        instead = equal if named else "the person among the columns of both, and ON with the two"
+        equal = f"{left.names[0].called}.{mine.name} = {right.names[0].called}.{theirs.name}"
+        instead = (
+            f"{equal} among the conditions of ON" if named else "the person among the columns of both, and ON with the two"
+        )
         raise refuse(join, why, chain_words(left, right) or instead)
     if shown_tables(left.relation) & shown_tables(right.relation) and not (left.table.alone or right.table.alone):
         why = "a table joined with itself counts a person once for every pair of her rows"

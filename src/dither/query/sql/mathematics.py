@@ -37,12 +37,12 @@ def _constant(reader: Reader, node: exp.Expr | None) -> Fraction | None:
 def _quotient(reader: Reader, node: exp.Expr) -> Expression:
     by = _constant(reader, node.expression)
     if by == 0:
-        raise refuse(node, "nothing can be divided by zero", f"{shown(node.this)} / 2")
+        raise refuse(node, "nothing can be divided by zero", "a divisor that is not zero")
     if by is not None:
         return Arithmetic("/", reader.number(node.this), Constant(by))
     found = Quotient(reader.number(node.this, 3), reader.number(node.expression, 3))
     if found.by.facts.lower == found.by.facts.upper == 0:
-        raise refuse(node, "nothing can be divided by zero", f"{shown(node.this)} / 2")
+        raise refuse(node, "nothing can be divided by zero", "a divisor that is not zero")
     return found
 
 
@@ -50,9 +50,9 @@ def _whole_quotient(reader: Reader, node: exp.Expr) -> Expression:
     of, by, what = reader.number(node.this), _constant(reader, node.expression), shown(node.this)
     if by is None or by.denominator != 1 or not 0 < by < LARGEST:
         why = f"{shown(node.expression)} is no constant whole number from 1 to 2^53"
-        raise refuse(node, why, f"{what} // 10, or FLOOR({what} / 10)")
+        raise refuse(node, why, "a constant divisor; of two columns, FLOOR of what / gives")
     if of.facts.type is not Type.INTEGER:
-        raise refuse(node, f"{what} is no whole number, and engines differ in what // means then", f"FLOOR({what} / {by})")
+        raise refuse(node, f"{what} is no whole number, and engines differ in what // means then", "FLOOR of what / gives")
     return WholeQuotient(of, int(by))
 
 
@@ -60,13 +60,13 @@ def _remainder(reader: Reader, node: exp.Expr) -> Expression:
     of, by, what = reader.number(node.this), _constant(reader, node.expression), shown(node.this)
     if not by or not abs(by) < LARGEST or MOST_SCALE % by.denominator:
         why = f"{shown(node.expression)} is no constant but for zero, below 2^53, with up to nine digits after the point"
-        raise refuse(node, why, f"{what} % 10")
+        raise refuse(node, why, "a constant divisor")
     made = Remainder(of, abs(by))
     step = of.column.step if isinstance(of, ColumnValue) else None
     decimal = step is not None and step < 1 and MOST_SCALE % step.denominator == 0
     if of.facts.type is not Type.INTEGER and (not decimal or made.scale > MOST_SCALE):
         why = f"{what} has no step, such as 0.01, of which a remainder could be taken without rounding"
-        raise refuse(node, why, f"FLOOR({what}) % {shown(node.expression)}")
+        raise refuse(node, why, "a remainder of whole numbers: FLOOR or ROUND of it first")
     return made
 
 
@@ -83,16 +83,20 @@ def _logarithm(reader: Reader, node: exp.Expr) -> Expression:
     inner = node.expression if node.args.get("expression") is not None else node.this
     base = Fraction(10) if inner is node.this else _constant(reader, node.this)
     if base not in BASES:
-        raise refuse(node, f"logarithms are by 2, by 10, or natural ones, not by {shown(node.this)}", f"LN({shown(inner)})")
+        raise refuse(
+            node,
+            f"logarithms are by 2, by 10, or natural ones, not by {shown(node.this)}",
+            "LOG2, LOG10 or LN, divided by that of the base",
+        )
     return _has_values(Elementary(BASES[base], reader.number(inner, 3)), node, inner)
 
 
 def _power(reader: Reader, node: exp.Expr) -> Expression:
-    exponent, what = _constant(reader, node.expression), shown(node.this)
+    exponent = _constant(reader, node.expression)
     if exponent is None or not LEAST_EXPONENT <= abs(exponent) <= MOST_EXPONENT:
         least, most = float(LEAST_EXPONENT), MOST_EXPONENT
         why = f"{shown(node.expression)} is no constant from {least} to {most} in size"
-        raise refuse(node, why, f"POWER({what}, 2)")
+        raise refuse(node, why, "a constant exponent; a constant to the power of x is EXP of x times its LN")
     return _has_values(Power(reader.number(node.this, 5), exponent), node, node.this)
 
 
@@ -104,7 +108,7 @@ def _has_values(found: Elementary | Power, node: exp.Expr, inner: exp.Expr) -> E
         return found
     positive = isinstance(found, Elementary) and found.name != "sqrt"
     if of.upper < least or (positive and of.upper == least):
-        raise refuse(node, f"{shown(inner)} is at most {of.upper}, where it has no value", f"ABS({shown(inner)}) inside")
+        raise refuse(node, f"{shown(inner)} is at most {of.upper}, where it has no value", "an argument within its domain")
     return found
 
 

@@ -20,8 +20,7 @@ from dither.errors import NumberError, QuestionError
 from dither.numeric.number import Number
 from dither.query.plan.question import Question
 from dither.query.policy.policy import Policy
-from dither.query.sql.proposals.whole_question import DIALECT
-from dither.query.sql.syntax import LONGEST
+from dither.query.sql.syntax import DIALECT, LONGEST
 
 CLAUSE, BOUNDS = "differential_privacy", "contribution_bounds"
 NAMES = ("epsilon", "delta", "max_groups_contributed", "privacy_unit_column")
@@ -57,7 +56,12 @@ def read_options(text: object) -> tuple[Any, Options]:
                 raise _refuse(tokens[place + 1], "WITH DIFFERENTIAL_PRIVACY", why, EXAMPLE)
         if kinds[:2] == [TokenType.VAR, TokenType.FARROW] and token.text.lower().startswith(BOUNDS):
             why = "bounds are the policy's, the same for everybody who asks; an analyst may narrow a value in the open"
-            raise _refuse(token, token.text, why, "AVG(x), or AVG(LEAST(GREATEST(x, 0), 10))")
+            raise _refuse(
+                token,
+                token.text,
+                why,
+                "AVG(LEAST(GREATEST(<column>, <low>), <high>))",
+            )
     if not found:
         return text, Options()
     last, options = _listed(tokens, found[0])

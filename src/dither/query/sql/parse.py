@@ -18,7 +18,7 @@ from dither.query.plan.derived import Derived
 from dither.query.plan.question import Group, Question
 from dither.query.policy.policy import Policy
 from dither.query.policy.table import NAME_LENGTH
-from dither.query.sql.aggregates import READERS, read_aggregate
+from dither.query.sql.aggregates import READERS, read_aggregate, read_window, window_keys
 from dither.query.sql.clauses import grouping_sets
 from dither.query.sql.clauses.grouping_sets import MARKS, Marks, place_of_group
 from dither.query.sql.clauses.min_group_size import with_min_group_size
@@ -37,16 +37,12 @@ from dither.query.sql.derived import DerivedReader, column_name
 from dither.query.sql.expressions import Reader
 from dither.query.sql.from_clause import FromReader
 from dither.query.sql.person_windows.one_row import filtered
-from dither.query.sql.proposals.columns import each_once, renamed, with_count
-from dither.query.sql.proposals.group_keys import ungrouped
-from dither.query.sql.proposals.whole_question import with_rewrite, without
 from dither.query.sql.rewrites.equivalents import rewrite
 from dither.query.sql.rewrites.named_windows import write_out_windows
 from dither.query.sql.rewrites.person_subqueries import PersonSubqueries
 from dither.query.sql.rewrites.qualified_names import without_schemas
 from dither.query.sql.rewrites.windows_over_groups import divide_windows
 from dither.query.sql.syntax import LONGEST_KNOWN, MOST_KNOWN, check, read, refuse, shown
-from dither.query.sql.windows import read_window, window_keys
 
 MOST_ROWS = 1_000_000  # of an answer
 MOST_COLUMNS = 100  # of an answer
@@ -92,17 +88,9 @@ def _rewritten(tree: exp.Select, text: str) -> exp.Select:
 
 
 def parse(text: object, policy: Policy, constants: Values = ()) -> Question:
-    """The question that a text asks, or why there is none, and which one there would be; with `constants` that its scalar
-    subqueries released."""
-    return with_rewrite(text, lambda sql: _parse(sql, policy, constants), lambda sql: read_tree(sql, policy, constants))
-
-
-def _parse(text: object, policy: Policy, constants: Values) -> Question:
+    """The question that a text asks, or why there is none; with `constants` that its scalar subqueries released."""
     tree = read_tree(text, policy, constants)
     scope = FromReader(policy).scope(tree)
-    if tree.args.get("distinct") is not None:
-        instead = "COUNT(*), or DISTINCT in an inner question"
-        raise refuse(tree, "single rows are never shown, not even once", instead, without(tree, "distinct"))
     reader = Reader(scope)
     where = tree.args.get("where")
     condition = None if where is None else reader.kept(where.this)
@@ -123,34 +111,34 @@ def _parse(text: object, policy: Policy, constants: Values) -> Question:
             name = item[0].alias if isinstance(item[0], exp.Alias) else column_name(node)
             derived.append(Derived(name, computing.term(node)))
         if name.lower() in [other.lower() for other in columns]:
-            instead = f"{shown(node)} AS another_name"
-            raise refuse(item[0], f"the answer has a column {name} already", instead)
+            raise refuse(item[0], f"the answer has a column {name} already", "another name behind AS")
         columns.append(name)
     released = ReleasedColumns(aggregates, derived, computing, marks)
     having = read_having(tree, reader, groups, released, lambda node: _meant(node, reader, wanted))
     qualify = read_qualify(tree.args.get("qualify"), reader, groups, derived, computing, released.named)
     if not aggregates:
         why = "a question asks for at least one COUNT, SUM, AVG, MEDIAN or the like; single rows are never shown"
-        raise refuse(tree, why, "COUNT(*) in SELECT", with_count(tree))
+        raise refuse(tree, why, "an aggregate in SELECT too, such as COUNT(*)")
     names = [one.name for one in groups] + [one.name for one in aggregates] + [one.name for one in derived]
     names += marks.names
     if sets:
         grouping_sets.check_sets(tree, groups, sets, aggregates, derived)
     for name in names:
         if [other.lower() for other in names].count(name.lower()) > 1:
-            why, instead = f"{name} is the name of two columns", "AS another_name behind one of them"
-            raise refuse(tree, why, instead, renamed(tree, name))
+            raise refuse(tree, f"{name} is the name of two columns", "another name behind AS for one of them")
     for name in columns:
         if name not in names:
             why = f"a column of GROUP BY is shown twice, once as {name}"
-            raise refuse(tree, why, "it once", each_once(tree))
+            raise refuse(tree, why, "each column of GROUP BY once")
+    if tree.args.get("distinct") is not None and any(group.name not in columns for group in groups):
+        why = "DISTINCT would merge groups of which SELECT does not show the keys"
+        raise refuse(tree, why, "every column of GROUP BY in SELECT; no two rows are equal then")
     rows = 1
     for group in groups:
         rows *= 1 if group.keys is None else len(group.keys)
     if rows > MOST_ROWS:
         why = f"the answer would have {rows} rows, one for each combination of keys; {MOST_ROWS} are the most"
-        last = tree.args["group"].expressions[-1]
-        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY", ungrouped(last))
+        raise refuse(tree.args["group"], why, "fewer columns in GROUP BY")
     kept = None if condition is None else filtered(scope.relation, condition)
     one_row = kept is not None and kept.alone
     question = Question(
@@ -178,15 +166,14 @@ def group_by(tree: exp.Select, reader: Reader, wanted: list[Read]) -> tuple[list
         return [], ()
     if not 0 < len(clause.expressions) <= MOST_GROUPS:
         why = f"GROUP BY names 1 to {MOST_GROUPS} columns or expressions"
-        raise refuse(clause, why, "fewer of them, or no GROUP BY", without(tree, "group"))
+        raise refuse(clause, why, "fewer of them")
     groups: list[Group] = []
 
     def place(node: exp.Expr) -> int:
         if isinstance(node, exp.Literal) and not node.is_string:  # GROUP BY 1
             number = whole(node)
             if number is None or not 1 <= number <= len(wanted):
-                instead = "GROUP BY 1 for the first column of the answer"
-                raise refuse(node, "there is no such column in SELECT", instead, ungrouped(node))
+                raise refuse(node, "there is no such column in SELECT", "1 for the first column of the answer, or its name")
             meant = wanted[number - 1][0].unalias()
         else:
             meant = _meant(node, reader, wanted)
@@ -230,9 +217,9 @@ def _output(
     node = item.unalias()
     name = item.alias if isinstance(item, exp.Alias) else ""
     if isinstance(item, exp.Alias) and (not 0 < len(name) <= NAME_LENGTH or not name.isprintable()):
-        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", f"{shown(node)} AS another_name")
+        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", "another name behind AS")
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
-        raise refuse(node, "single rows are never shown", "COUNT(*)")
+        raise refuse(node, "single rows are never shown", "aggregates of the rows, such as their number")
     if type(node) in READERS:
         made = read_aggregate(node, reader, name or unused_name(READERS[type(node)].name, aggregates))
         aggregates.append(made)
@@ -253,4 +240,4 @@ def _output(
         return None
     reader.value(node)  # an unknown column or function is the better message
     why = "it is neither an aggregate nor in GROUP BY, so it would show single rows"
-    raise refuse(node, why, f"COUNT({shown(node)}); SUM or AVG of it, or GROUP BY if it has keys")
+    raise refuse(node, why, "an aggregate of it, or it in GROUP BY")

@@ -40,15 +40,14 @@ from dither.query.plan.relations import (
     person_words,
     shown_columns,
 )
-from dither.query.policy.column import Column
+from dither.query.policy.column import Column, Type
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
+from dither.query.sql.functions import number_of
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.join_kinds.owners import leads_to_owner
-from dither.query.sql.proposals.columns import renamed
-from dither.query.sql.proposals.inner_questions import as_where, with_person
-from dither.query.sql.proposals.whole_question import part_with, without
+from dither.query.sql.refusals import CONSTANT, number_words
 from dither.query.sql.syntax import refuse, shown
 
 OWN: dict[type[Any], type[PersonTotal]] = {
@@ -57,6 +56,8 @@ OWN: dict[type[Any], type[PersonTotal]] = {
     exp.Avg: PersonMean,
     exp.Min: PersonMin,
     exp.Max: PersonMax,
+    exp.LogicalAnd: PersonMin,
+    exp.LogicalOr: PersonMax,
 }
 
 
@@ -64,20 +65,17 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
     whose = _whose(reader)
     if whose is None:
         why = "one row is one person here: there is nothing to group by person"
-        rewrite = without(node, "group", "distinct", "having")
-        raise refuse(node, why, "the question without the inner GROUP BY or DISTINCT", rewrite)
+        raise refuse(node, why, "the question without the inner GROUP BY or DISTINCT")
     group = node.args.get("group")
-    if group is not None and node.args.get("distinct") is not None:
-        raise refuse(node, "DISTINCT beside GROUP BY is not answered", "GROUP BY alone", without(node, "distinct"))
     if group is None and node.args.get("having") is not None:
         having = node.args["having"]
-        raise refuse(having, "HAVING needs GROUP BY", f"WHERE {shown(having.this)}", as_where(having))
+        raise refuse(having, "HAVING needs GROUP BY", "WHERE for conditions on rows")
     keys = [reader.value(_grouped(part, items)) for part in group.expressions] if group is not None else []
     if group is None:
         keys = [reader.value(item.unalias()) for item in items]
     if ColumnValue(whose) not in keys and not leads_to_owner(of, keys):
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
-        raise refuse(group or node, why, f"{person_words(of.table)} among its columns", with_person(node, of.table.person))
+        raise refuse(group or node, why, f"{person_words(of.table)} among its columns, for a person's own totals")
     person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()
     for item in items:
         inner = item.unalias()
@@ -91,7 +89,11 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         else:
             reader.value(inner)  # an unknown column is the better message
             why = "it is neither in GROUP BY nor one of the person's own totals"
-            raise refuse(item, why, f"MAX({shown(inner)}) AS {shown(exp.to_identifier(written_name(item)))}, or GROUP BY")
+            raise refuse(item, why, "it in GROUP BY, or an own total of it: COUNT, SUM, AVG, MIN or MAX")
+    listed = [by for _, by in columns] + ([] if person.name == HIDDEN else [ColumnValue(whose)])
+    if group is not None and node.args.get("distinct") is not None and any(key not in listed for key in keys):
+        why = "DISTINCT would merge groups of which SELECT does not show the keys"
+        raise refuse(node, why, "every column of GROUP BY in SELECT; no two rows are equal then")
     beside = [(column_of(None, key, reader, f"key {at}{OURS}"), key) for at, key in enumerate(keys)]
     shown_keys = [by for _, by in columns]
     columns += [(column, by) for column, by in beside if by != ColumnValue(whose) and by not in shown_keys]
@@ -110,7 +112,7 @@ def _grouped(part: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     places = {str(place): item.unalias() for place, item in enumerate(items, 1)}
     if part.is_string or str(part.this) not in places or places[str(part.this)].find(exp.AggFunc):
         why = "there is no such column in SELECT that could be grouped by"
-        raise refuse(part, why, "GROUP BY with names", without(part))
+        raise refuse(part, why, "GROUP BY with names")
     return places[str(part.this)]
 
 
@@ -122,12 +124,12 @@ def own_total(name: str, inner: exp.Expr, reader: Reader, most: int | None = Non
         return PersonRows.make(name, rows)
     if isinstance(argument, exp.Distinct):
         if not isinstance(inner, exp.Count) or len(argument.expressions) != 1:
-            first = shown(argument.expressions[0]) if argument.expressions else "*"
-            once = f"COUNT(DISTINCT {first})" if isinstance(inner, exp.Count) else part_with(inner, argument, first)
-            raise refuse(inner, "DISTINCT is answered in COUNT of one column only", once)
+            why = "DISTINCT is answered in COUNT of one column only"
+            raise refuse(inner, why, "it without DISTINCT, which is another number")
         return PersonDistinct.make(name, rows, reader.value(argument.expressions[0]))
-    of = reader.value(argument)
+    of = reader.condition(argument) if isinstance(inner, (exp.LogicalAnd, exp.LogicalOr)) else reader.value(argument)
     if kind.adds:
+        of = number_of(reader, argument, of) if of.facts.type is Type.BOOLEAN else of
         _check_added(of, rows, inner)
     return kind.make(name, rows, of)
 
@@ -136,9 +138,11 @@ def _check_added(of: Expression, rows: int, node: exp.Expr) -> None:
     """Refuse values that cannot be added up, or need not be."""
     facts = of.facts
     if not facts.type.is_number or facts.lower is None or facts.upper is None:
-        raise refuse(node, "only numbers with bounds are added up, also of one person", f"COUNT({shown(node.this)})")
+        why = "only numbers with bounds are added up, also of one person"
+        instead = f"bounds of your own in the place of the gaps: LEAST(GREATEST({shown(node.this)}, <low>), <high>)"
+        raise refuse(node, why, instead if facts.type.is_number else number_words(facts.type, shown(node.this)))
     if facts.lower == facts.upper:
-        raise refuse(node, "it is the same for every row", "COUNT(*)")
+        raise refuse(node, "it is the same for every row", CONSTANT)
     if rows * max(abs(facts.lower), abs(facts.upper)) >= LARGEST:
         raise refuse(node, "its bounds are too far from zero to add up", "a smaller number")
 
@@ -176,7 +180,7 @@ def written_name(item: exp.Expr) -> str:
         str(item.alias) if isinstance(item, exp.Alias) else str(item.name) if isinstance(item, exp.Column) else shown(item)
     )
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", f"{shown(item.unalias())} AS another_name")
+        raise refuse(item, f"a name has 1 to {NAME_LENGTH} printable characters", "another name behind AS")
     return name
 
 
@@ -204,7 +208,7 @@ def check_names(node: exp.Expr, columns: list[Column]) -> None:
     for column in columns:
         if names.count(column.name.lower()) > 1:
             why = f"two columns of an inner question are called {column.name}"
-            raise refuse(node, why, "AS another_name", renamed(node, column.name))
+            raise refuse(node, why, "another name behind AS for one of them")
 
 
 def _whose(reader: Reader) -> Column | None:

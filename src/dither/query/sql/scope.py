@@ -12,8 +12,7 @@ from dither.query.plan.relations import OURS, Relation, Scan, shown_columns
 from dither.query.policy.column import Column
 from dither.query.policy.table import Table
 from dither.query.sources.schema import Held, reason
-from dither.query.sql.proposals.whole_question import edited, proposal
-from dither.query.sql.syntax import refuse, shown
+from dither.query.sql.syntax import refuse
 
 LONGEST_SHOWN = 200  # letters of a text that a proposal repeats
 
@@ -53,7 +52,7 @@ class Scope:
         relations = list(dict.fromkeys(known.called for known in self.names if not known.name.endswith(OURS)))
         if called and called not in [name.lower() for name in relations]:
             why = f"the table is called {relations[0]} here" if len(relations) == 1 else "no table is called that here"
-            raise refuse(node, why, shown(node.this) if len(relations) == 1 else f"one of {', '.join(relations)}")
+            raise refuse(node, why, f"the name in front of the point: {' or '.join(relations)}")
         found = [
             known for known in self.names if known.name.lower() == wanted and (not called or known.called.lower() == called)
         ]
@@ -66,19 +65,18 @@ class Scope:
             where = f"the table {self.table.name}" if alone else "what the question is about"
             if self._is_text(node):
                 safe = len(node.name) <= LONGEST_SHOWN and node.name.isprintable()  # else a terminal could obey it
-                text = f"{exp.Literal.string(node.name).sql()}, if" if safe else "'A', if"
+                text = f"{exp.Literal.string(node.name).sql()}, if" if safe else "single quotes, if"
                 instead = f"{text} a text is meant: texts stand in single quotes; or one of its columns: {names}"
-                rewrite = edited(node, self._with_texts) if safe else None
-                raise refuse(node, f"{where} has no such column", instead, rewrite)
+                raise refuse(node, f"{where} has no such column", instead)
             # A column that it is compared with is not what was meant: `ward = ward` is always true.
             beside = {one.name.lower() for one in (node.parent or node).find_all(exp.Column)} - {wanted}
             near = get_close_matches(
                 node.name, [known.name for known in self.names if known.name.lower() not in beside], n=1
             )
-            rewrite = proposal(node, shown(exp.to_identifier(near[0]))) if near else None
-            raise refuse(node, f"{where} has no such column", f"one of its columns: {names}", rewrite)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise refuse(node, f"{where} has no such column", f"{meant}one of its columns: {names}")
         if len({known.column for known in found}) > 1:
-            instead = ", or ".join(f"{known.called}.{known.name}" for known in found)
+            instead = "the table in front of it: " + ", or ".join(f"{known.called}.{known.name}" for known in found)
             raise refuse(node, "more than one table has a column of that name", instead)
         return found[0].column
 
@@ -92,12 +90,6 @@ class Scope:
 
     def _is_far(self, name: exp.Identifier) -> bool:
         return not get_close_matches(name.name.lower(), [known.name.lower() for known in self.names], n=1)
-
-    def _with_texts(self, node: exp.Expr) -> None:
-        """The same in a copy of the question, with texts in place of this name and those beside it in a list."""
-        beside = node.parent.expressions if isinstance(node.parent, exp.In) else [node]
-        for one in [each for each in beside if each is node or self._is_text(each)]:
-            one.replace(exp.Literal.string(one.name))
 
 
 def of(relation: Relation, called: str) -> Scope:

@@ -16,13 +16,12 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.tokenizer_core import TokenType
 
 from dither.errors import QuestionError
-from dither.query.sql.proposals.whole_question import DIALECT, edited, proposal
 from dither.query.sql.rewrites.unions_of_totals import as_grouping_sets
 
+DIALECT = "duckdb"
 LONGEST = 20_000  # characters
 MOST_TOKENS = 4_000
 DEEPEST = 60
-LONGEST_REWRITE = 300  # characters
 LONGEST_KNOWN, MOST_KNOWN = 2_000, 64  # characters of a text whose tree is remembered, and how many are
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -36,7 +35,7 @@ TWO += (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrIntercept,
 TWO += (exp.RegrCount, exp.RegrAvgx, exp.RegrAvgy)
 ONE = (
     *(exp.From, exp.Where, exp.Having, exp.Qualify, exp.Paren, exp.Neg, exp.Not, exp.Boolean, exp.Var),
-    *(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median),
+    *(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.LogicalAnd, exp.LogicalOr),
     *(exp.VariancePop, exp.Variance, exp.StddevPop, exp.StddevSamp, exp.Stddev),
     *(exp.Upper, exp.Lower, exp.Length, exp.Abs, exp.Ln, exp.Sqrt, exp.Exp, exp.Sign),
     *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.Hour, exp.DataType),
@@ -115,9 +114,8 @@ CALLED = {
 
 def read(text: object) -> exp.Select:
     """The tree of one SELECT, or why there is none; it is still to be checked. Whoever asks gets a tree of her own."""
-    example = "SELECT COUNT(*) FROM ..."
     if not isinstance(text, str) or not text.strip():
-        raise QuestionError("question", text, "it is not SQL", f"a text such as {example}")
+        raise QuestionError("question", text, "it is not SQL", "one SELECT with an aggregate, as text")
     if len(text) > LONGEST:
         raise QuestionError("question", text, f"it is longer than {LONGEST} characters", "a shorter question")
     return _tree(text) if len(text) > LONGEST_KNOWN else _known_tree(str(text)).copy()
@@ -141,14 +139,18 @@ def _tree(text: str) -> exp.Select:
         raise _too_deep(text) from None
     except Exception as error:  # whatever goes wrong in a parser is a question that it cannot read
         raise _unreadable(text, error) from None
+    while len(trees) > 1 and trees[-1] is None:
+        trees.pop()  # what stands behind the last semicolon
     tree = trees[0] if len(trees) == 1 else None
+    if isinstance(tree, exp.Subquery) and all(not part for name, part in tree.args.items() if name != "this"):
+        tree = tree.unnest()
     if isinstance(tree, exp.SetOperation):
         tree = as_grouping_sets(tree) or tree
     if isinstance(tree, exp.SetOperation):
         why = "the answer to each SELECT is a table of its own: they are put together after they have come"
-        raise QuestionError("question", text, why, "GROUP BY ROLLUP (ward) for totals, or a list of questions: one batch")
+        raise QuestionError("question", text, why, "ROLLUP in GROUP BY for totals, or a list of questions: one batch")
     if not isinstance(tree, exp.Select):
-        raise _not_select(text, trees)
+        raise _not_select(text)
     return tree
 
 
@@ -167,16 +169,17 @@ def place_of(node: exp.Expr) -> str:
 def shown(node: exp.Expr) -> str:
     """A node as SQL, for people to read."""
     try:
-        return node.sql(DIALECT, unsupported_level=ErrorLevel.IGNORE)
+        text = node.sql(DIALECT, unsupported_level=ErrorLevel.IGNORE)
+        return (
+            text if node.find(exp.GroupConcat) is None else text.replace("LISTAGG(", "STRING_AGG(")
+        )  # as it is called most
     except Exception:  # a refusal must not fail because a part of the question cannot be written
         return type(node).__name__
 
 
-def refuse(node: exp.Expr, why: str, instead: str, rewrite: str | None = None) -> QuestionError:
-    """The refusal of a node, with its place; `rewrite` is a whole question, where `instead` alone does not make one."""
-    error = QuestionError(place_of(node), shown(node), why, instead)
-    error.proposal = rewrite or proposal(node, instead)
-    return error
+def refuse(node: exp.Expr, why: str, instead: str) -> QuestionError:
+    """The refusal of a node, with its place."""
+    return QuestionError(place_of(node), shown(node), why, instead)
 
 
 def _limits(text: str, tokens: list[Any]) -> None:
@@ -188,13 +191,12 @@ def _limits(text: str, tokens: list[Any]) -> None:
         run = run + 1 if token.token_type in PREFIXES else 0
         if depth + run > DEEPEST:
             raise _too_deep(text)
-    if any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
-        error = QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
-        parts = [part.strip() for part in text.split(";") if part.strip()]
-        error.proposal = parts[0] if parts else None
-        raise error
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens = tokens[:-1]
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise QuestionError("question", text, "it is not one statement", "one SELECT, with no semicolon before its end")
     if not tokens or tokens[0].token_type not in STARTS:  # a parser that does not know a statement takes any text for one
-        raise _not_select(text, [])
+        raise _not_select(text)
 
 
 def check(text: str, tree: exp.Select) -> None:
@@ -212,7 +214,7 @@ def check(text: str, tree: exp.Select) -> None:
         if extra:
             name = type(node).__name__ if extra[0] == "this" else extra[0]  # SUM(cost ORDER BY age): the Order is about cost
             word = CALLED.get(name, name.strip("_").replace("_", " ").upper())
-            raise refuse(node, f"{word} is not answered here", _without(node), _plain(tree) if "this" not in extra else None)
+            raise refuse(node, f"{word} is not answered here", "a question that does not need it")
         for part in node.args.values():
             chained = isinstance(part, (exp.And, exp.Or)) and type(part) is type(node)
             waiting.append((part, depth if chained else depth + 1))  # a chain of AND is one level, however long
@@ -242,40 +244,11 @@ def _of_aggregate(cast: exp.Expr | None) -> bool:
     return isinstance(cast, exp.Cast) and cast.this.find(exp.AggFunc) is not None
 
 
-def _plain(tree: exp.Select) -> str | None:
-    """The whole question without any detail that is not answered."""
-
-    def drop(mine: exp.Expr) -> None:
-        for part in list(mine.walk()):
-            for name in _extra(part):
-                part.set(name, None)
-
-    return edited(tree, drop)
-
-
-def _without(node: exp.Expr) -> str:
-    """The same without the details that are not answered."""
-    if isinstance(node, exp.Group) and not node.expressions:
-        return "GROUP BY with the names of columns"
-    if "this" in _extra(node):
-        return shown(node.this)
-    copy = node.copy()
-    for part in list(copy.walk()):
-        for name in _extra(part):
-            part.set(name, None)
-    text = shown(copy)
-    return text if len(text) <= LONGEST_REWRITE else "the same without it"
-
-
-def _not_select(text: str, trees: list[Any]) -> QuestionError:
-    """The refusal of what is no SELECT; of a SELECT in parentheses, or behind EXPLAIN, that SELECT is proposed."""
-    error = QuestionError("question", text, "only SELECT is answered", "SELECT COUNT(*) FROM ...")
-    inner = trees[0] if len(trees) == 1 else None
-    if isinstance(inner, (exp.Subquery, exp.Union)):
-        error.proposal = shown(inner.this)
-    behind = re.match(r"\s*EXPLAIN(?:\s+ANALYZE)?\s+(SELECT\b.*)", text, re.IGNORECASE | re.DOTALL)
-    error.proposal = behind[1] if behind else error.proposal
-    return error
+def _not_select(text: str) -> QuestionError:
+    why, instead = "only SELECT is answered", "one SELECT with an aggregate, FROM one of the tables of the policy"
+    if re.match(r"\s*EXPLAIN\b", text, re.IGNORECASE):
+        instead = "explain() of its quote, or the command `dither explain`, with the SELECT alone"
+    return QuestionError("question", text, why, instead)
 
 
 def _too_deep(text: str) -> QuestionError:

@@ -67,7 +67,6 @@ class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
     instead: str = ""
     where: str = ""
     came: str = ""
-    rewrite: str | None = None  # the whole question as it would work
     receipt: str | None = None  # of the charge, where there was one
     retry_after: int | None = None  # seconds
     error: str = ""  # the class of the error in `dither.errors`
@@ -103,7 +102,7 @@ class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
         told: dict[str, Any] = {"type": f"urn:dither:{self.kind}", "title": self.title, "status": self.status}
         if self.why:
             told["detail"] = f"{self.why}. What would work: {self.instead}." if self.instead else f"{self.why}."
-        names = ("where", "came", "why", "instead", "rewrite", "receipt", "error")
+        names = ("where", "came", "why", "instead", "receipt", "error")
         return told | {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
@@ -125,7 +124,7 @@ def unavailable() -> Problem:
 def problem_of(error: BaseException, stage: Stage, hidden: tuple[str, ...] = ()) -> Problem:
     """What is told of an error; `hidden` are places on this machine that nobody outside hears of."""
     problem = _problem(error, stage)
-    texts = (problem.where, problem.came, problem.why, problem.instead, problem.rewrite or "")
+    texts = (problem.where, problem.came, problem.why, problem.instead)
     return unavailable() if any(place in text for place in hidden for text in texts) else problem
 
 
@@ -157,5 +156,5 @@ def _problem(error: BaseException, stage: Stage) -> Problem:
 def _told(error: DitherError, kind: Kind) -> Problem:
     came = "" if error.came is None else show(error.came)
     problem = Problem(kind, where=error.where, came=came, why=error.why, instead=error.instead)
-    problem.rewrite, problem.error = getattr(error, "rewrite", None), type(error).__name__
+    problem.error = type(error).__name__
     return problem

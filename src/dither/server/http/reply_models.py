@@ -29,7 +29,6 @@ class ProblemReply(Reply):
     came: str = ""
     why: str = ""
     instead: str = ""
-    rewrite: str = ""
     receipt: str = ""
     error: str = ""
 

@@ -94,7 +94,6 @@ async def _told(work: Callable[[], Found]) -> Found:
         return await asyncio.to_thread(work)
     except DitherError as error:
         kind: Kind = next((kind for known, kind in KINDS if isinstance(error, known)), "refused")
-        rewrite, name = getattr(error, "rewrite", None), type(error).__name__
         instead = "" if "gateway.datasets" in error.instead else error.instead  # a model has a tool for it
-        told = Problem(kind, error.why, instead, error.where, show(error.came), rewrite, error=name)
+        told = Problem(kind, error.why, instead, error.where, show(error.came), error=type(error).__name__)
         raise told from None

@@ -76,7 +76,8 @@ You ask questions about private data. Each answer has noise, and costs a part of
 4. Ask questions that belong together as one list: they share their price.
 5. The same question again is free; the same question at another price is paid again. Reuse answers that you have: sums,
    shares and differences of released numbers cost nothing.
-6. A refusal says what would work: follow `instead`, or take `rewrite`. Refusals cost nothing.
+6. A refusal says why, and `instead` names ways in words: they may be other questions, so say which number you report.
+   In `<low>` and other gaps stand values that you and the analyst choose. Refusals cost nothing.
 7. Report numbers with their intervals, x_low to x_high, and the probability with which they hold.
 8. {NOTE}
 """
@@ -121,7 +122,7 @@ def problem_facts(problem: Problem) -> Json:
     """A refusal, as a model reads it: what, where, why, and what would work instead."""
     told = {"kind": problem.kind, "why": problem.why or problem.title.lower()}
     told |= {"instead": problem.instead or "list_datasets tells what there is"}
-    for name in ("where", "came", "rewrite", "receipt"):
+    for name in ("where", "came", "receipt"):
         found = getattr(problem, name)
         if found:
             told[name] = found

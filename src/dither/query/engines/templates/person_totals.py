@@ -22,6 +22,7 @@ from dither.query.plan.person_totals import (
     PersonTotal,
     PersonValues,
 )
+from dither.query.policy.column import Type
 
 
 def own_values(words: Words, own: PersonTotal, place: int) -> list[str]:
@@ -63,12 +64,17 @@ def _above(words: Words, own: PersonSum | PersonMean, place: int, over: str) -> 
     return f"{words.double(f'({total})' if over else total)} * {words.number(own.counter.step)}"
 
 
+def _end(words: Words, own: PersonMin | PersonMax, of: str, numbers: str, conditions: str) -> str:
+    """The least or the largest; PostgreSQL has neither of conditions, for which each engine has AND and OR."""
+    return as_column(words, own.values, f"{conditions if own.values.facts.type is Type.BOOLEAN else numbers}{of}")
+
+
 TOTALS: dict[type[PersonTotal], Callable[[Words, Any, int, str], str]] = {
     PersonRows: lambda words, own, place, over: f"count(*){over}",
     PersonValues: lambda words, own, place, over: f"count(e{place}){over}",
     PersonDistinct: lambda words, own, place, over: f"count(DISTINCT e{place}){over}",
     PersonSum: _sum,
     PersonMean: _mean,
-    PersonMin: lambda words, own, place, over: as_column(words, own.values, f"min(e{place}){over}"),
-    PersonMax: lambda words, own, place, over: as_column(words, own.values, f"max(e{place}){over}"),
+    PersonMin: lambda words, own, place, over: _end(words, own, f"(e{place}){over}", "min", "bool_and"),
+    PersonMax: lambda words, own, place, over: _end(words, own, f"(e{place}){over}", "max", "bool_or"),
 }

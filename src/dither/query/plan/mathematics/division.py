@@ -94,6 +94,9 @@ class Remainder(Expression):
     @property
     def facts(self) -> Facts:
         of, most = self.of.facts, self.by - Fraction(1, self.scale)
+        if of.lower is not None and of.lower == of.upper:
+            left = of.lower - self.by * int(of.lower / self.by)
+            return Facts(Type.INTEGER if self.scale == 1 else of.type, left, left)
         lower = -most if of.lower is None else min(Fraction(0), max(of.lower, -most))
         upper = most if of.upper is None else max(Fraction(0), min(of.upper, most))
         return Facts(Type.INTEGER if self.scale == 1 else of.type, lower, upper)

@@ -77,7 +77,11 @@ def _columns(node: exp.Expr) -> tuple[exp.Expr, ...]:
     found = tuple(node.expressions) if isinstance(node, exp.Tuple) else (node.unnest(),)
     for column in found:
         if isinstance(column, (*SETS, exp.Tuple)):
-            raise refuse(column, "here stand columns, or lists of columns", "ROLLUP (a, b), GROUPING SETS ((a, b), (a), ())")
+            raise refuse(
+                column,
+                "here stand columns, or lists of columns",
+                "lists such as GROUPING SETS ((<a>, <b>), (<a>), ())",
+            )
     return found
 
 
@@ -155,7 +159,7 @@ class Marks:
 
 def _mark_places(node: exp.Expr, group_of: Callable[[exp.Expr], int | None]) -> tuple[int, ...]:
     if not node.expressions:
-        raise refuse(node, "it is about columns of GROUP BY", "GROUPING(ward)")
+        raise refuse(node, "it is about columns of GROUP BY", "GROUPING(<column>) of a column that stands in ROLLUP")
     places = [group_of(column) for column in node.expressions]
     for column, place in zip(node.expressions, places, strict=True):
         if place is None:
@@ -175,7 +179,7 @@ def read_total(node: exp.Expr, groups: Sequence[Group], group_of: Callable[[exp.
     place = group_of(column)
     if place is not None and groups[place].by.facts.type is not Type.TEXT:
         why = f"{shown(column)} is no text, so that no text can stand in its place"
-        raise refuse(node, why, f"{shown(column)}, GROUPING({shown(column)})")
+        raise refuse(node, why, f"{shown(column)} as it is, beside GROUPING of it, which tells totals apart")
     return place
 
 

@@ -20,7 +20,7 @@ from dither.query.plan.expressions import Compare, Comparison, Constant, InList,
 from dither.query.plan.question import Group, Having, HavingFilter, HavingLogic, HavingNot, HavingNull
 from dither.query.policy.column import Key, Type
 from dither.query.sql.expressions import SIGNS, TURNED, Reader
-from dither.query.sql.syntax import refuse, shown
+from dither.query.sql.syntax import refuse
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,6 @@ class HavingReader:
     groups: Sequence[Group]
     named: Callable[[exp.Expr], str | None]  # the released number that a node names or is; None where it is none
     meant: Callable[[exp.Expr], exp.Expr]  # what a name of SELECT stands for
-    example: str
     clause: str = "HAVING"
 
     def conditions(self, clause: exp.Expr) -> tuple[Having, ...]:
@@ -133,7 +132,8 @@ class HavingReader:
             beyond = BEYOND.get(open_key.side)
             if beyond is not None and not _alike_beyond(sign, value, open_key.key, beyond):
                 why = f"the group {open_key.text} stands for all that is beyond, and not all of that is alike to it"
-                raise refuse(node, why, f"HAVING {shown(exp.to_identifier(group.name))} {beyond} {_written(open_key.key)}")
+                instead = f"a condition on all of {beyond} {_written(open_key.key)}, or on none of it"
+                raise refuse(node, why, instead)
         return HavingFilter(group.name, sign, value)
 
     def _group(self, of: Expression) -> Group | None:
@@ -141,8 +141,8 @@ class HavingReader:
 
     def _refused(self, node: exp.Expr) -> QuestionError:
         why = f"{self.clause} compares an aggregate with a number, or a column of GROUP BY with constants"
-        more = "" if self.clause == "QUALIFY" else " > 10"
-        return refuse(node, f"{why}; joined by AND, OR and NOT", f"{self.clause} {self.example}{more}")
+        instead = "conditions on rows in WHERE, and numbers that are written out"
+        return refuse(node, f"{why}; joined by AND, OR and NOT", instead)
 
 
 BEYOND = {"below": "<=", "above": ">="}

@@ -38,7 +38,7 @@ def with_min_group_size(question: Question, tree: exp.Select) -> Question:
     if any(one.of_all_groups for one in question.aggregates):
         why = f"a running sum is of all groups, and the policy shows none of fewer than {least} people ({RULE})"
         window = next((found for found in tree.expressions if found.find(exp.Window)), tree)
-        raise refuse(window, why, "COUNT(*)")
+        raise refuse(window, why, "the number of rows of each group, without a window")
     if question.sets and question.table.person is not None:
         why = f"people do not add up over groups, and the policy shows none of fewer than {least} people ({RULE})"
         raise refuse(tree.args["group"], why, "GROUP BY without ROLLUP, CUBE and GROUPING SETS")

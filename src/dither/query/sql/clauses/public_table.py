@@ -136,16 +136,16 @@ def _keys(tree: exp.Select, reader: Reader, where: Expression | None) -> PublicT
         if grouped is not None and all(group.meaning != by for group in grouped):
             return None  # single rows
         if any(group.meaning == by for group in groups):
-            raise refuse(item, "it is the same column twice, and not every pair of its keys", "it once")
+            raise refuse(item, "it is the same column twice, and not every pair of its keys", "each column once")
         known = reader.keys(by, node)
         if known.keys is None:
             why = "nobody declared its keys, and which there are is private: they are released at a price, with counts"
-            raise refuse(item, why, f"SELECT {shown(node)}, COUNT(*) ... GROUP BY {shown(node)}")
+            raise refuse(item, why, f"{shown(node)} beside COUNT(*), with GROUP BY {shown(node)}")
         name = item.alias or (node.name if isinstance(node, exp.Column) else shown(node))
         groups.append(Group(name, known.by, known.keys, None if known.by == by else by, known.open_keys))
     names = [group.name for group in groups]
     if len({name.lower() for name in names}) < len(names):
-        raise refuse(tree, "two columns of the answer would have one name", "AS another_name behind one of them")
+        raise refuse(tree, "two columns of the answer would have one name", "another name behind AS for one of them")
     if prod(len(group.listed) for group in groups) > MOST_ROWS:
         raise refuse(tree, f"there are more than {MOST_ROWS} combinations of keys", "fewer columns")
     rows: list[Sequence[Key]] = list(product(*(group.listed for group in groups)))

@@ -32,7 +32,11 @@ def read_qualify(
     if clause is None:
         return ()
     if any(aggregate.of_all_groups for aggregate in computing.aggregates):
-        raise refuse(clause, "a running sum is of all groups, and QUALIFY would leave some out", "no QUALIFY")
+        raise refuse(
+            clause,
+            "a running sum is of all groups, and QUALIFY would leave some out",
+            "the question without QUALIFY",
+        )
     meant = computing.meant
 
     def named(node: exp.Expr) -> str | None:
@@ -47,13 +51,16 @@ def read_qualify(
             name = _unused(column_name(node), groups, computing.aggregates, derived)
             derived.append(Derived(name, term))
         if any(found.name == name and not found.is_number for found in computing.aggregates):
-            raise refuse(node, f"{name} is no number that could be compared with one", "no QUALIFY about it")
+            raise refuse(node, f"{name} is no number that could be compared with one", "QUALIFY about numbers alone")
         return name
 
     if clause.find(*READERS, exp.Window) is None and not computing.computes(clause.this):
-        raise refuse(clause, "QUALIFY is about windows over the answer", "WHERE, or HAVING")
-    example = "ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) <= 10"
-    return HavingReader(reader, groups, named, meant, example, "QUALIFY").conditions(clause)
+        raise refuse(
+            clause,
+            "QUALIFY is about windows over the answer",
+            "WHERE for rows, HAVING for aggregates",
+        )
+    return HavingReader(reader, groups, named, meant, "QUALIFY").conditions(clause)
 
 
 def _unused(text: str, groups: Sequence[Group], aggregates: Sequence[Aggregate], derived: Sequence[Derived]) -> str:

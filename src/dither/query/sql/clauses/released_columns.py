@@ -17,7 +17,6 @@ from dither.query.sql.clauses.grouping_sets import MARKS, Marks
 from dither.query.sql.clauses.having import HavingReader
 from dither.query.sql.derived import DerivedReader
 from dither.query.sql.expressions import Reader
-from dither.query.sql.proposals.whole_question import without
 from dither.query.sql.syntax import refuse, shown
 
 
@@ -57,7 +56,7 @@ def read_having(
         return ()
     if any(aggregate.of_all_groups for aggregate in released.aggregates):
         why = "a running sum is of all groups, and HAVING would leave some out before"
-        raise refuse(clause, why, "no HAVING", without(clause))
+        raise refuse(clause, why, "the question without HAVING")
 
     aggregates = released.aggregates
 
@@ -68,14 +67,13 @@ def read_having(
             aggregates.append(read_aggregate(node, reader, unused_name(READERS[type(node)].name, taken)))
             name = aggregates[-1].name
         if any(found.name == name and not found.is_number for found in aggregates):
-            raise refuse(node, f"{name} is no number that could be compared with one", "HAVING COUNT(*) > 10")
+            raise refuse(node, f"{name} is no number that could be compared with one", "HAVING about a number of the answer")
         if any(found.name == name and found.has_window for found in released.derived):
             why = "windows look at the rows that HAVING has kept, so it cannot look at them"
-            raise refuse(node, why, f"HAVING {example} > 10")
+            raise refuse(node, why, "QUALIFY, which looks at windows")
         return name
 
-    example = shown(exp.to_identifier(aggregates[0].name)) if aggregates else "COUNT(*)"
-    return HavingReader(reader, groups, named, meant, example).conditions(clause)
+    return HavingReader(reader, groups, named, meant).conditions(clause)
 
 
 def order_by(
@@ -95,8 +93,9 @@ def order_by(
             of_group = next((group.name for group in groups if group.meaning == meaning and group.name in columns), None)
             name = named(node) or of_group
         if name is None:
+            listed = ", ".join(shown(exp.to_identifier(name)) for name in columns)
             why = "ORDER BY sorts by columns of the answer"
-            raise refuse(item, why, f"ORDER BY {shown(exp.to_identifier(columns[-1]))}")
+            raise refuse(item, why, f"it in SELECT too, with a name to sort by; or one of its columns: {listed}")
         orders.append(OrderBy(name, bool(item.args.get("desc"))))
     return tuple(orders)
 
@@ -108,7 +107,7 @@ def limit_of(tree: exp.Select) -> int | None:
         return None
     number = whole(clause.expression) if isinstance(clause, exp.Limit) else None
     if number is None:
-        raise refuse(clause, "LIMIT is a whole number", "LIMIT 10")
+        raise refuse(clause, "LIMIT is a whole number", "a number of rows such as 10")
     return number
 
 
@@ -119,7 +118,7 @@ def offset_of(tree: exp.Select) -> int:
         return 0
     number = whole(clause.expression)
     if number is None:
-        raise refuse(clause, "OFFSET is a whole number", "OFFSET 10")
+        raise refuse(clause, "OFFSET is a whole number", "a number of rows such as 10")
     return number
 
 

@@ -20,8 +20,7 @@ from dither.errors import NumberError
 from dither.numeric.number import Number
 from dither.query.plan.derived import ConstantTerm, Operation, ScalarValue, Sign, Term
 from dither.query.plan.expressions import ReleasedConstant
-from dither.query.sql.proposals.whole_question import DIALECT
-from dither.query.sql.syntax import refuse, shown
+from dither.query.sql.syntax import DIALECT, refuse, shown
 
 Values = Sequence[Fraction | None]
 CONSTANT, TERM = "constant", "term"  # where a node of the tree keeps what it stands for
@@ -62,7 +61,7 @@ class SubqueryMarks:
     def _scalar(self, node: exp.Subquery) -> Term:
         inner = node.unnest()
         if not isinstance(inner, exp.Select):
-            raise refuse(node, "a subquery that gives one number is a SELECT", "(SELECT AVG(x) FROM t)")
+            raise refuse(node, "a subquery that gives one number is a SELECT", "a SELECT with one aggregate")
         if inner.args.get("from_") is None:
             raise refuse(node, "a subquery that gives one number is about a table", "the number by itself")
         text = self._text(inner)
@@ -128,7 +127,7 @@ def compared(node: exp.Expr, constant: ReleasedConstant) -> ReleasedConstant:
         around = around.parent
     if not isinstance(around, COMPARED):
         why = "the number of a subquery is compared with values of a row, and not computed with them: it has no bounds"
-        raise refuse(node, why, f"x > {constant.text} + 5, for x - {constant.text} > 5")
+        raise refuse(node, why, "the subquery on one side of a comparison, with what is added to it beside it")
     return constant
 
 

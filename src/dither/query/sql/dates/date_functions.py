@@ -25,8 +25,7 @@ from dither.query.plan.expressions import PARTS, Arithmetic, Compare, Comparison
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
 from dither.query.sql.dates.intervals import Interval, read_interval
-from dither.query.sql.functions import CALLS, Kind, Reader, example_column, of_a_date
-from dither.query.sql.proposals.whole_question import proposal
+from dither.query.sql.functions import CALLS, OF_DATES, Kind, Reader
 from dither.query.sql.syntax import refuse, shown
 
 CASTS = {exp.DataType.Type.DATE: Type.DATE, exp.DataType.Type.TIMESTAMPNTZ: Type.TIMESTAMP}  # how DuckDB's TIMESTAMP is read
@@ -73,7 +72,7 @@ def _cast(reader: Reader, node: exp.Expr) -> Expression:
     of = reader.value(node.this)
     if not of.facts.type.is_date:
         why = f"values are not cast, and {a(of.facts.type)} is no date; the policy says what a column is"
-        raise refuse(node, why, "DATE '2026-01-31'")
+        raise refuse(node, why, OF_DATES)
     return as_type(to, of)
 
 
@@ -81,7 +80,7 @@ def _day(reader: Reader, node: exp.Expr) -> Expression:
     """DATE(ts)."""
     of = reader.value(node.this)
     if not of.facts.type.is_date:
-        raise refuse(node, f"{a(of.facts.type)} has no day", *of_a_date(reader, node, node.this))
+        raise refuse(node, f"{a(of.facts.type)} has no day", OF_DATES)
     return as_type(Type.DATE, of)
 
 
@@ -93,12 +92,12 @@ def date_part(reader: Reader, node: exp.Expr) -> Expression:
         return _seconds(reader, node, inner)
     of = reader.value(inner)
     if not of.facts.type.is_date:
-        raise refuse(node, f"{a(of.facts.type)} has no parts", *of_a_date(reader, node, inner))
+        raise refuse(node, f"{a(of.facts.type)} has no parts", OF_DATES)
     part = _part(written)
     if part is None or (part in OF_TIMES and of.facts.type is Type.DATE):
         kind, names = a(of.facts.type), ", ".join(PARTS)
         why = f"of {kind}, the answered parts are {names}; hours, minutes and seconds are of timestamps"
-        raise refuse(node, why, f"EXTRACT(month FROM {shown(inner)})")
+        raise refuse(node, why, "one of these parts")
     return DatePart(part, of)
 
 
@@ -112,7 +111,7 @@ def _asked_part(node: exp.Expr) -> tuple[str, exp.Expr]:
     if node.name.lower() == "isoyear" and len(parts) == 1:
         return "isoyear", parts[0]
     if len(parts) != 2 or not isinstance(parts[0], exp.Literal):
-        raise refuse(node, "it takes the name of a part, and a date", f"EXTRACT(month FROM {shown(parts[-1])})")
+        raise refuse(node, "it takes the name of a part, and a date", "the name of a part in single quotes, and a date")
     return str(parts[0].name).lower(), parts[1]
 
 
@@ -130,12 +129,12 @@ def _seconds(reader: Reader, node: exp.Expr, inner: exp.Expr) -> Expression:
         end, start = _dates(reader, taken, taken.this, taken.expression)
         if start.facts.type is Type.DATE:
             why = "the difference of two dates is a number of days"
-            raise refuse(node, why, f"DATE_DIFF('second', {shown(taken.expression)}, {shown(taken.this)})")
+            raise refuse(node, why, "the difference by itself, or DATE_DIFF with a unit")
         _count_again(reader, taken.this, taken.expression)
     else:
         start, end = EPOCH, reader.value(inner)
         if not end.facts.type.is_date:
-            raise refuse(node, f"{a(end.facts.type)} has no parts", *of_a_date(reader, node, inner))
+            raise refuse(node, f"{a(end.facts.type)} has no parts", OF_DATES)
         if end.facts.type is Type.DATE:
             return DateDiff("second", start, as_type(Type.TIMESTAMP, end))
     return Arithmetic("/", DateDiff("microsecond", start, end), Constant(PER_SECOND))
@@ -147,11 +146,11 @@ def _difference(reader: Reader, node: exp.Expr) -> Expression:
     found = next((one for one in UNITS if unit in (one, f"{one}s")), None)
     first, last = node.expression, node.this
     if found is None:
-        days = f"DATE_DIFF('day', {shown(first)}, {shown(last)})"
-        why = f"the answered units are {', '.join(UNITS)}"
+        why, instead = f"the answered units are {', '.join(UNITS)}", "one of these units"
         if unit in ("week", "weeks"):
-            why, days = "engines do not agree whether a week is a Monday between, or seven days", f"FLOOR({days} / 7)"
-        raise refuse(node, why, days)
+            why = "engines do not agree whether a week is a Monday between, or seven days"
+            instead = "a number of days, divided by 7"
+        raise refuse(node, why, instead)
     end, start = _dates(reader, node, last, first)
     if found in OF_TIMES:
         start, end = as_type(Type.TIMESTAMP, start), as_type(Type.TIMESTAMP, end)
@@ -171,7 +170,7 @@ def _dates(reader: Reader, node: exp.Expr, one: exp.Expr, other: exp.Expr) -> tu
     for side, found in ((one, left), (other, right)):
         if not found.facts.type.is_date:
             why = f"{shown(side)} is {a(found.facts.type)}, and a difference is of dates"
-            raise refuse(node, why, *of_a_date(reader, node, side))
+            raise refuse(node, why, OF_DATES)
     return left, right
 
 
@@ -186,8 +185,7 @@ def interval_arithmetic(reader: Reader, node: exp.Expr) -> Expression | None:
     if isinstance(left, exp.Interval) and isinstance(node, exp.Add):
         return _later(reader, node, node.expression, read_interval(left))
     if isinstance(left, exp.Interval) or isinstance(right, exp.Interval):
-        date = example_column(reader, Type.DATE, Type.TIMESTAMP) or "day"
-        raise refuse(node, "an interval is added to a date, or subtracted from one", f"{date} + INTERVAL '3 days'")
+        raise refuse(node, "an interval is added to a date, or subtracted from one", "a date on the other side")
     return None
 
 
@@ -195,7 +193,7 @@ def _added(reader: Reader, node: exp.Expr) -> Expression:
     """DATE_ADD(ts, INTERVAL '3 days')."""
     found = interval_arithmetic(reader, node)
     if found is None:
-        raise refuse(node, "DATE_ADD takes an interval that is written out", f"{shown(node.this)} + INTERVAL '3 days'")
+        raise refuse(node, "DATE_ADD takes an interval that is written out", "an interval such as that of three days")
     return found
 
 
@@ -203,12 +201,12 @@ def _later(reader: Reader, node: exp.Expr, inner: exp.Expr, by: Interval) -> Exp
     of = reader.value(inner)
     if not of.facts.type.is_date:
         why = f"an interval is added to dates, and this is {a(of.facts.type)}"
-        raise refuse(node, why, *of_a_date(reader, node, inner))
+        raise refuse(node, why, OF_DATES)
     if isinstance(of, Constant):
         assert isinstance(of.value, datetime.date)
         found = later(moment(of.value), by.months, by.days, by.microseconds)
         if found is None:
-            raise refuse(node, "it is beyond the years 1 to 9999", shown(inner))
+            raise refuse(node, "it is beyond the years 1 to 9999", "a shorter interval")
         return Constant(found)
     _count_again(reader, inner)
     return DateAdd(of, by.months, by.days, by.microseconds)
@@ -224,19 +222,17 @@ def date_arithmetic(reader: Reader, node: exp.Expr, left: Expression, right: Exp
             _count_again(reader, node.this, node.expression)
             return DateDiff("day", right, left)
         why = "the difference of timestamps is an interval, and no number"
-        around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
-        if isinstance(around, exp.Extract):
-            counted = f"DATE_DIFF('day', {shown(node.expression)}, {shown(node.this)})"
-            raise refuse(node, why, f"EXTRACT(epoch FROM {shown(node)})", proposal(around, counted))
-        raise refuse(node, why, f"EXTRACT(epoch FROM {shown(node)})")
+        raise refuse(node, why, f"its seconds, EXTRACT(epoch FROM {shown(node)}), or DATE_DIFF with a unit")
     day, days = (left, right) if kinds[0].is_date else (right, left)
     value = days.value if isinstance(days, Constant) else None
     if isinstance(node, exp.Mul) or day.facts.type is not Type.DATE or not isinstance(value, Fraction):
-        written = shown(node.this if kinds[0].is_date else node.expression)
-        why = f"to {a(day.facts.type)} an interval is added that is written out"
-        raise refuse(node, why, f"{written} + INTERVAL '3 days'")
+        raise refuse(
+            node,
+            f"to {a(day.facts.type)} an interval is added that is written out",
+            "an interval such as that of three days",
+        )
     if value.denominator != 1:
-        raise refuse(node, "a date has no parts of days", f"{shown(node.this)} + 1")
+        raise refuse(node, "a date has no parts of days", "a whole number of days")
     interval = exp.Interval(this=exp.Literal.string(str(value)), unit=exp.var("day"))
     by = read_interval(interval).times(-1 if isinstance(node, exp.Sub) else 1)
     return as_type(Type.DATE, _later(reader, node, node.this if kinds[0].is_date else node.expression, by))
@@ -250,19 +246,15 @@ def interval_comparison(reader: Reader, sign: Comparison, one: exp.Expr, other: 
     interval, taken = other.unnest(), one.unnest()
     if not isinstance(interval, exp.Interval):
         return None
-    column = example_column(reader, Type.TIMESTAMP)
-    example = f"{column or 'finished'} - {'started' if column is None else MOMENT} > INTERVAL '90 minutes'"
     if not isinstance(taken, exp.Sub) or isinstance(taken.expression.unnest(), exp.Interval):
         why = "an interval is compared with the difference of two timestamps"
-        raise refuse(other, why, example, proposal(other.parent or other, example))
+        raise refuse(other, why, "the difference of two timestamps on the other side")
     end, start = _dates(reader, taken, taken.this, taken.expression)
     if start.facts.type is Type.DATE:
-        days = str(read_interval(interval).days or 3)
-        why = "the difference of two dates is a number of days"
-        raise refuse(taken, why, f"{shown(taken)} > {days}", proposal(other, days))
+        raise refuse(taken, "the difference of two dates is a number of days", "a number of days beside it")
     by = read_interval(interval)
     if by.months:
-        raise refuse(interval, "a month has no fixed length", "INTERVAL '30 days'")
+        raise refuse(interval, "a month has no fixed length", "an interval of days, hours, minutes or seconds")
     length = by.days * 86_400 * 10**6 + by.microseconds
     _count_again(reader, taken.this, taken.expression)
     return Compare(sign, DateDiff("microsecond", start, end), Constant(Fraction(length)))

@@ -61,7 +61,7 @@ def read_interval(node: exp.Interval) -> Interval:
         place = part.end()
     if not place:
         why = f"an interval is whole numbers of {', '.join(unit for unit in UNITS if unit not in ('mon', 'min', 'sec'))}s"
-        raise refuse(node, why, "INTERVAL '3 days', or INTERVAL '1 month 12 hours'")
+        raise refuse(node, why, "numbers with one of these units, such as three days")
     if not found.is_short:
-        raise refuse(node, "it is longer than ten thousand years", "INTERVAL '3 days'")
+        raise refuse(node, "it is longer than ten thousand years", "a shorter interval")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -12,9 +13,10 @@ from dither.query.plan.expressions import Constant
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
 from dither.query.sql.dates.date_functions import CASTS, of_one_type
-from dither.query.sql.proposals.whole_question import DIALECT, part_with, proposal
 from dither.query.sql.rewrites.date_constants import as_kind, read_constant
 from dither.query.sql.syntax import refuse
+
+WHOLE, DECIMAL = (re.compile(text, re.ASCII) for text in (r"-?[0-9]{1,18}", r"-?[0-9]{1,18}(\.[0-9]{1,18})?"))
 
 
 def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression) -> tuple[Expression, Expression]:
@@ -23,34 +25,31 @@ def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression
     ours, theirs = left.facts.type, right.facts.type
     if ours is theirs or (ours.is_number and theirs.is_number):
         return left, right
-    around, why = second.parent or second, f"{a(ours)} is compared with {a(theirs)}"
-    for node, beside, kind in ((second, left, ours), (first, right, theirs)):
-        literal = _literal_of(node, kind)
-        if literal is not None and not isinstance(beside, Constant):
-            raise refuse(around, why, part_with(around, node, literal), proposal(node, literal))
-    raise refuse(around, why, f"{a(ours)} on both sides")
+    literal = any(isinstance(node.unnest(), (exp.Literal, exp.Boolean)) for node in (first, second))
+    instead = f"{a(ours)} on both sides{': texts stand in single quotes, numbers in none' if literal else ''}"
+    raise refuse(second.parent or second, f"{a(ours)} is compared with {a(theirs)}", instead)
 
 
-def _literal_of(node: exp.Expr, kind: Type) -> str | None:
-    """A constant as one of another type; None for what is no constant."""
-    bare = node.unnest()
-    if not isinstance(bare, (exp.Literal, exp.Boolean)):
-        return None
-    text = str(bare.this)
-    if kind is Type.TEXT:
-        return str(exp.Literal.string(text).sql(DIALECT))
-    if kind is Type.BOOLEAN:
-        return "FALSE" if text.lower() in ("0", "f", "false", "n", "no") else "TRUE"
-    if kind.is_number:
-        return text if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else "1"
-    return "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
+def as_compared(value: Expression, beside: Expression) -> Expression:
+    """A constant beside a value of another type, as engines read it there: '1' beside numbers, 0 and 1 beside conditions."""
+    found, kind = (value.value if isinstance(value, Constant) else None), beside.facts.type
+    if isinstance(beside, Constant):
+        return value
+    if isinstance(found, str) and kind.is_number:
+        number = WHOLE if kind is Type.INTEGER else DECIMAL
+        return Constant(Fraction(found)) if number.fullmatch(found) else value
+    if isinstance(found, str) and kind is Type.BOOLEAN and found.lower() in ("true", "false"):
+        return Constant(found.lower() == "true")
+    if isinstance(found, Fraction) and kind is Type.BOOLEAN and found in (0, 1):
+        return Constant(found == 1)
+    return value
 
 
 def written_date(node: exp.Cast) -> Constant:
     """DATE '2026-01-31' and TIMESTAMP '...': written out, so read by us."""
     kind = CASTS.get(node.to.this)
     if kind is None or not isinstance(node.this, exp.Literal) or not node.this.is_string:
-        raise refuse(node, "values are not cast; the policy says what a column is", "DATE '2026-01-31'")
+        raise refuse(node, "values are not cast; the policy says what a column is", "a day as text: DATE '<day>'")
     return _read_date(str(node.this.this), kind, node)
 
 
@@ -63,7 +62,7 @@ def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
         midnight = as_kind(found.value, Type.TIMESTAMP)  # None for a moment
         if midnight is not None and midnight != read_constant(value.value, Type.TIMESTAMP) and _has_start(beside):
             why = "of a text beside a day engines drop the time, and of one beside DATE_TRUNC some do not"
-            raise refuse(node, why, f"DATE '{found.value}'")
+            raise refuse(node, why, "a day without a time")
         return found
     other = as_kind(value.value, kind)
     return value if other is None else Constant(other)
@@ -81,5 +80,5 @@ def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:
     found = read_constant(text, kind)
     if found is not None:
         return Constant(found)
-    instead = "DATE '2026-01-31'" if kind is Type.DATE else "TIMESTAMP '2026-01-31 12:30:00'"
-    raise refuse(node, f"it does not read as {a(kind)}", instead)
+    form = "'<yyyy>-<mm>-<dd>'" if kind is Type.DATE else "'<yyyy>-<mm>-<dd> <hh>:<mm>:<ss>'"
+    raise refuse(node, f"it does not read as {a(kind)}", f"a text of the form {form}")

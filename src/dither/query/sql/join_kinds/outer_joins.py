@@ -23,7 +23,7 @@ from dither.query.sql.join_kinds.owners import (
     renamed,
     shown_tables,
 )
-from dither.query.sql.proposals.unknown_nodes import ABSENT
+from dither.query.sql.refusals import ABSENT
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
 
@@ -84,7 +84,7 @@ def _owned(left: Scope, right: Scope, join: exp.Join, columns: Beside) -> list[E
         )
         why += " be among the conditions of ON, joined to others by AND"
         equal = equality_words(left, right)
-        instead = "the person among the columns of both" if equal is None else f"ON {equal} AND ..."
+        instead = "the person among the columns of both" if equal is None else f"{equal} among the conditions of ON"
         raise refuse(join, why, chain_words(left, right) or instead)
     if shown_tables(left.relation) & shown_tables(right.relation) and not (left.table.alone or right.table.alone):
         why = "a table joined with itself counts a person once for every pair of her rows"

@@ -13,7 +13,7 @@ from dither.query.sql.syntax import refuse, shown
 
 MOST_OFFSET = 1_000_000  # rows
 MOST_SORT_KEYS = 20
-EXAMPLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+FRAMES = "a frame such as ROWS BETWEEN <number> PRECEDING AND CURRENT ROW"
 
 
 def sort_keys(node: exp.Window, reader: Reader) -> tuple[SortKey, ...]:
@@ -26,7 +26,7 @@ def sort_keys(node: exp.Window, reader: Reader) -> tuple[SortKey, ...]:
     for item in items:
         of = reader.value(item.this)
         if isinstance(of, Constant):
-            raise refuse(item, "a constant puts no row before another", "ORDER BY a column")
+            raise refuse(item, "a constant puts no row before another", "a column to sort by")
         found.append(SortKey(of, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
     return tuple(found)
 
@@ -38,16 +38,16 @@ def frame_of(node: exp.Window) -> Frame:
         return UP_TO_PEERS if ordered else ALL_ROWS
     kind = str(spec.args.get("kind") or "").upper()
     if kind not in ("ROWS", "RANGE"):
-        raise refuse(node, f"{kind} is no frame that is answered", EXAMPLE)
+        raise refuse(node, f"{kind} is no frame that is answered", FRAMES)
     start = _end(node, spec.args.get("start"), spec.args.get("start_side"), kind, first=True)
     last = spec.args.get("end")
     end = 0 if last is None else _end(node, last, spec.args.get("end_side"), kind, first=False)
     if start is not None and end is not None and start > end:
-        raise refuse(node, "the frame ends before it starts", EXAMPLE)
+        raise refuse(node, "the frame ends before it starts", FRAMES)
     if start is None and end is None:
         return ALL_ROWS
     if not ordered:
-        raise refuse(node, "without ORDER BY nobody knows which row comes first", "ORDER BY in the window")
+        raise refuse(node, "without ORDER BY nobody knows which row comes first", "ORDER BY <column> in the window")
     return Frame(kind == "RANGE", start, end)
 
 
@@ -60,13 +60,13 @@ def _end(node: exp.Window, place: exp.Expr | str | None, side: str | None, kind:
         return None
     if kind == "RANGE":
         why = "RANGE with a distance looks at sums of values, which are rounded; rows are counted by ROWS"
-        raise refuse(node, why, "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW")
+        raise refuse(node, why, "ROWS BETWEEN <number> PRECEDING AND CURRENT ROW")
     number = whole_number(place)
     if number is None or side not in ("PRECEDING", "FOLLOWING"):
         why = (
             f"a frame starts and ends at the first row, the last, this one, or a constant number of up to {MOST_OFFSET} rows"
         )
-        raise refuse(node, why, "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW")
+        raise refuse(node, why, "ROWS BETWEEN <number> PRECEDING AND CURRENT ROW")
     return -number if side == "PRECEDING" else number
 
 
@@ -81,4 +81,4 @@ def check_order(node: exp.Window, order: tuple[SortKey, ...]) -> None:
     """Refuse a window whose rows are not sorted."""
     if not order:
         name = shown(node.this)
-        raise refuse(node, "without ORDER BY nobody knows which row comes first", f"{name} OVER (... ORDER BY a column)")
+        raise refuse(node, "without ORDER BY nobody knows which row comes first", f"ORDER BY <column> behind {name}")

@@ -23,7 +23,6 @@ from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql.expressions import Reader
 from dither.query.sql.person_windows.one_row import filtered
 from dither.query.sql.person_windows.window_functions import read_window
-from dither.query.sql.proposals.inner_questions import as_where
 from dither.query.sql.rewrites.equivalents import MOST_COPIES
 from dither.query.sql.scope import Name, Scope
 from dither.query.sql.syntax import refuse
@@ -49,7 +48,7 @@ def window_columns(
     trees = [*items, *([] if condition is None else [condition])]
     if next(_windows(trees), None) is None:
         why = "QUALIFY is about windows, and there is none"
-        raise refuse(node.args["qualify"], why, "WHERE", as_where(node.args["qualify"]))
+        raise refuse(node.args["qualify"], why, "WHERE for conditions on rows")
     for column in (part for tree in trees for part in tree.find_all(exp.Column)):
         if column.name.endswith(OURS):
             raise refuse(column, f"{column.name!r} is no name", "a column of the inner question")

@@ -25,12 +25,12 @@ from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
 from dither.query.sql.expressions import Reader
 from dither.query.sql.person_totals import OWN, column_of, own_total
-from dither.query.sql.person_windows.frames import EXAMPLE, MOST_OFFSET, check_order, frame_of, sort_keys, whole_number
-from dither.query.sql.syntax import refuse, shown
+from dither.query.sql.person_windows.frames import MOST_OFFSET, check_order, frame_of, sort_keys, whole_number
+from dither.query.sql.syntax import refuse
 
 PLACES: dict[type[Any], PlaceKind] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}
 VALUES: dict[type[Any], ValueKind] = {exp.FirstValue: "first", exp.LastValue: "last", exp.NthValue: "nth"}
-ANSWERED = "ROW_NUMBER, RANK, DENSE_RANK, LAG, LEAD, FIRST_VALUE, LAST_VALUE, NTH_VALUE, COUNT, SUM, AVG, MIN or MAX"
+ANSWERED = "one of ROW_NUMBER, RANK, DENSE_RANK, LAG, LEAD, FIRST_VALUE, LAST_VALUE, NTH_VALUE, COUNT, SUM, AVG, MIN or MAX"
 
 
 def read_window(node: exp.Window, reader: Reader, name: str) -> PersonWindow:
@@ -42,7 +42,7 @@ def read_window(node: exp.Window, reader: Reader, name: str) -> PersonWindow:
     inner = node.this
     if isinstance(inner, (exp.IgnoreNulls, exp.RespectNulls)):
         why = "rows are counted whether they have a value there or not"
-        raise refuse(node, why, f"{shown(inner.this)}, with WHERE ... IS NOT NULL in the inner question")
+        raise refuse(node, why, "an inner question whose WHERE leaves out rows without a value")
     read = READERS.get(type(inner))
     if read is None:
         raise refuse(node, "this window is not answered within one person", ANSWERED)
@@ -59,17 +59,14 @@ def _divided_by(node: exp.Window, reader: Reader) -> tuple[Expression, ...]:
     keys = [reader.value(part) for part in node.args.get("partition_by") or []]
     if whose not in keys:
         why = "in an inner question a window looks at rows of one person; without her it would look at other people's rows"
-        raise refuse(node, why, _with_person(node, table))
+        raise refuse(node, why, _with_person(table))
     return tuple(key for key in dict.fromkeys(keys) if key != whose)
 
 
-def _with_person(node: exp.Window, table: Table) -> str:
+def _with_person(table: Table) -> str:
     if all(column.name != table.person for column in shown_columns(table)):
         return "PARTITION BY the person, in an inner question that shows her; where another table has her, JOIN it first"
-    written = node.copy()
-    person = exp.column(person_words(table), quoted=not person_words(table).isidentifier())
-    written.set("partition_by", [person, *(written.args.get("partition_by") or [])])
-    return shown(written)
+    return f"{person_words(table)} in PARTITION BY, for a person's own rows"
 
 
 def _place(
@@ -78,7 +75,7 @@ def _place(
     """From 1 to as many rows as she has, or as many as the owner's limits count: whatever is beyond counts as that."""
     inner, table = node.this, reader.scope.table
     if any(found for found in inner.args.values()):
-        raise refuse(node, "it has no argument: rows are ranked by ORDER BY", f"{_called(inner)}() OVER (...)")
+        raise refuse(node, "it has no argument: rows are ranked by ORDER BY", f"{_called(inner)} with empty parentheses")
     check_order(node, order)
     _check_no_frame(node)
     most = table.most_rows if table.hard_rows is None else table.hard_rows
@@ -89,15 +86,15 @@ def _place(
 def _shift(
     node: exp.Window, reader: Reader, name: str, by: tuple[Expression, ...], order: tuple[SortKey, ...]
 ) -> PersonWindow:
-    inner, called = node.this, _called(node.this)
+    inner = node.this
     if inner.args.get("default") is not None:
         why = "what stands where there is no such row is said by COALESCE"
-        raise refuse(node, why, f"COALESCE({called}({shown(inner.this)}) OVER (...), 0)")
+        raise refuse(node, why, "the same without it, within COALESCE(<it>, <number>)")
     given = inner.args.get("offset")
     offset = 1 if given is None else whole_number(given)
     if offset is None:
         why = f"it looks 0 to {MOST_OFFSET} rows away, a constant number"
-        raise refuse(node, why, f"{called}({shown(inner.this)}, 1) OVER (...)")
+        raise refuse(node, why, "a number of rows such as 1")
     check_order(node, order)
     _check_no_frame(node)
     of = reader.value(inner.this)
@@ -115,11 +112,13 @@ def _value(
         frame = ALL_ROWS  # the first row is the same whatever comes behind
     if frame.peers:
         why = "its frame ends at the row itself and the rows of its rank, among which no one is the first or the last"
-        instead = f"{EXAMPLE} behind ORDER BY" + ("; or FIRST_VALUE with ORDER BY ... DESC" if kind == "last" else "")
+        instead = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING behind ORDER BY" + (
+            "; or FIRST_VALUE with ORDER BY ... DESC" if kind == "last" else ""
+        )
         raise refuse(node, why, instead)
     offset = whole_number(inner.args.get("offset")) if kind == "nth" else 0
     if offset is None or (kind == "nth" and offset == 0):
-        raise refuse(node, f"it is the value of row 1 to {MOST_OFFSET}, a constant", f"NTH_VALUE({shown(inner.this)}, 2)")
+        raise refuse(node, f"it is the value of row 1 to {MOST_OFFSET}, a constant", "a number of rows from 1 on")
     of = reader.value(inner.this)
     return WindowValue(_column(name, of, reader), kind, of, offset, by, order, frame)
 
@@ -129,7 +128,11 @@ def _total(
 ) -> PersonWindow:
     inner, frame = node.this, frame_of(node)
     if isinstance(inner.this, exp.Distinct):
-        raise refuse(node, "different values are counted by an inner question", "COUNT(DISTINCT ...) with GROUP BY")
+        raise refuse(
+            node,
+            "different values are counted by an inner question",
+            "COUNT of DISTINCT values there",
+        )
     total = own_total(name, inner, reader, frame.size)
     # without need for an order none is kept: two spellings of one window are the same
     return WindowTotal(total, by, () if frame.is_whole else order, frame)
@@ -137,7 +140,7 @@ def _total(
 
 def _check_no_frame(node: exp.Window) -> None:
     if node.args.get("spec") is not None:
-        raise refuse(node, f"{_called(node.this)} has no frame: it looks at all rows", "the same without ROWS or RANGE")
+        raise refuse(node, f"{_called(node.this)} has no frame: it looks at all rows", "the window without ROWS or RANGE")
 
 
 def _called(node: exp.Expr) -> str:

@@ -28,9 +28,18 @@ FORMATS = {  # of TO_DATE and TO_TIMESTAMP: texts that read as constants are
     "YYYY-MM-DD HH24:MI:SS.US": rf"{DAY} {TIME}\.\d{{6}}",
 }
 UTC = re.compile(rf"({DAY}[ T]{TIME}(?:\.\d{{1,6}})?) ?(?:Z|[+]00(?::?00)?)", re.ASCII)
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+NAMED_PARTS: dict[type[Any], tuple[str, tuple[str, ...]]] = {
+    exp.Dayname: ("isodow", DAYS),
+    exp.Monthname: ("month", MONTHS),
+}
 OF_VALUES: tuple[type[exp.Expr], ...] = (
     *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quantile, exp.ApproxQuantile),
-    *(exp.VariancePop, exp.Variance, exp.StddevPop, exp.StddevSamp, exp.Stddev),
+    *(exp.VariancePop, exp.Variance, exp.StddevPop, exp.StddevSamp, exp.Stddev, exp.LogicalAnd, exp.LogicalOr),
 )  # aggregates that pass over NULL
 
 
@@ -53,6 +62,7 @@ class Copies:
 def rewrite(tree: exp.Select, text: str) -> None:
     """Change a tree in place."""
     copies, named = Copies(text), _unused_names(tree)
+    _most_frequent(tree)
     for node in reversed(list(tree.walk(bfs=True))):  # what is below comes first
         if isinstance(node, exp.Subquery):
             _name_subquery(node, named)
@@ -89,6 +99,23 @@ def _group_by_all(node: exp.Group) -> None:
     node.set("expressions", [exp.Literal.number(place) for place in places])
     if not places:
         select.set("group", None)
+
+
+def _most_frequent(tree: exp.Select) -> None:
+    """SELECT k ... GROUP BY k ORDER BY COUNT(*) DESC LIMIT 1 is SELECT MODE(k)."""
+    if len(tree.expressions) != 1 or any(tree.args.get(name) for name in ("having", "qualify", "offset", "distinct")):
+        return
+    item, order, group = tree.expressions[0], tree.args.get("order"), tree.args.get("group")
+    key, limit = item.unalias(), tree.args.get("limit")
+    if not isinstance(key, exp.Column) or not isinstance(order, exp.Order) or not isinstance(limit, exp.Limit):
+        return
+    (first, *others), named = order.expressions, [key, exp.Literal.number(1), exp.column(item.alias_or_name)]
+    counted = isinstance(first.this, exp.Count) and (isinstance(first.this.this, exp.Star) or _is_one(first.this.this))
+    grouped = isinstance(group, exp.Group) and len(group.expressions) == 1 and group.expressions[0] in named
+    if counted and grouped and first.args.get("desc") and not others and _is_one(limit.expression):
+        tree.set("expressions", [exp.alias_(exp.Mode(this=key.copy()), item.alias_or_name, quoted=True)])
+        for name in ("group", "order", "limit"):
+            tree.set(name, None)
 
 
 def _fetch(node: exp.Expr, copies: Copies) -> exp.Expr | None:
@@ -128,6 +155,21 @@ def _count_if(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     if not isinstance(node.this, exp.Expr) or isinstance(node.this, (exp.Distinct, exp.Star)):
         return None
     return exp.Count(this=_case(node.this, exp.Literal.number(1)), big_int=True)
+
+
+def _approx_distinct(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """APPROX_COUNT_DISTINCT(x) may be off by a little, and COUNT(DISTINCT x) is off by noise alone."""
+    if node.args.get("accuracy") is not None or not isinstance(node.this, exp.Expr):
+        return None
+    return exp.Count(this=exp.Distinct(expressions=[node.this]), big_int=True)
+
+
+def _mode_within_group(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """MODE() WITHIN GROUP (ORDER BY x) is MODE(x): the order decides only which of several most frequent values it is."""
+    order = node.expression
+    if not isinstance(node.this, exp.Mode) or node.this.this is not None or not isinstance(order, exp.Order):
+        return None
+    return exp.Mode(this=order.expressions[0].this) if len(order.expressions) == 1 else None
 
 
 def _filter(node: exp.Expr, copies: Copies) -> exp.Expr | None:
@@ -203,6 +245,41 @@ def _cast(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     return exp.Cast(this=text, to=exp.DataType(this=exp.DataType.Type.TIMESTAMPNTZ))
 
 
+def _raw(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """$$a$$ is 'a'."""
+    return exp.Literal.string(str(node.this))
+
+
+def _coalesce(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """COALESCE(x, NULL) is COALESCE(x): what is missing is passed over."""
+    parts = [node.this, *node.expressions]
+    there = [part for part in parts if not isinstance(part, exp.Null)]
+    return exp.Coalesce(this=there[0], expressions=there[1:]) if 0 < len(there) < len(parts) else None
+
+
+def _case_without_nulls(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """A branch of CASE that gives NULL leaves its rows without a value, as those are that meet no branch: the branches
+    behind it, and ELSE, are for rows that do not meet it, which is so where its condition is FALSE or NULL."""
+    branches, default = node.args["ifs"], node.args.get("default")
+    if node.this is not None or not any(isinstance(branch.args["true"], exp.Null) for branch in branches):
+        return None
+    missing: list[exp.Expr] = []
+    kept: list[exp.If] = []
+
+    def others() -> list[exp.Expr]:
+        return [exp.Not(this=exp.Coalesce(this=copies.of(one), expressions=[exp.false()])) for one in missing]
+
+    for branch in branches:
+        if isinstance(branch.args["true"], exp.Null):
+            missing.append(exp.Paren(this=branch.this))
+        else:
+            met = branch.this if not missing else _joined(exp.And, [exp.Paren(this=branch.this), *others()])
+            kept.append(exp.If(this=met, true=branch.args["true"]))
+    if default is not None and not isinstance(default, exp.Null):
+        kept.append(exp.If(this=_joined(exp.And, others()), true=default))
+    return exp.Case(ifs=kept) if kept else None
+
+
 # -- conditions --------------------------------------------------------------------------------------------------------
 
 
@@ -234,6 +311,34 @@ def _distinct_from(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     return same if equal else exp.Not(this=same)
 
 
+def _is(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """x IS TRUE where x is there and true, IS FALSE where it is there and false."""
+    if not isinstance(node.expression, exp.Boolean):
+        return None
+    truth = bool(node.expression.this)
+    found = exp.Coalesce(this=node.this, expressions=[exp.Boolean(this=not truth)])
+    return found if truth else exp.Paren(this=exp.Not(this=found))
+
+
+def _equal(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """DAYNAME(x) = 'Monday' is EXTRACT(isodow FROM x) = 1, and MONTHNAME likewise: both are NULL where x is."""
+    name, text = (node.expression, node.this) if isinstance(node.this, exp.Literal) else (node.this, node.expression)
+    part, names = NAMED_PARTS.get(type(name), ("", ()))
+    if not isinstance(text, exp.Literal) or str(text.this) not in names:
+        return None
+    number = exp.Literal.number(names.index(str(text.this)) + 1)
+    return type(node)(this=exp.Extract(this=exp.var(part), expression=name.this), expression=number)
+
+
+def _glob(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """x GLOB 'a*' is x LIKE 'a%', for patterns without [ ] and without the signs of LIKE."""
+    pattern = node.expression
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string or re.search(r"[][%_\\]", str(pattern.this)):
+        return None
+    text = str(pattern.this).replace("*", "%").replace("?", "_")
+    return exp.Like(this=node.this, expression=exp.Literal.string(text))
+
+
 def _is_null(node: exp.Expr) -> exp.Expr:
     return exp.Is(this=node, expression=exp.Null())
 
@@ -243,6 +348,23 @@ def _is_there(node: exp.Expr) -> exp.Expr:
 
 
 def _in(node: exp.Expr, copies: Copies) -> exp.Expr | None:
+    """x IN (a, b) with columns among them is x = a OR x = b. x IN (1, NULL) is never FALSE, so that under a condition of
+    which only TRUE counts it is x IN (1)."""
+    options = node.expressions
+    if isinstance(node.this, exp.Tuple) or not options:
+        return _in_tuples(node, copies)
+    there = [option for option in options if not isinstance(option, exp.Null)]
+    if 0 < len(there) < len(options) and only_true_counts(node):
+        return exp.In(this=node.this, expressions=there)
+    known = node.this.find(exp.Column) is None
+    if len(there) < len(options) or not (known or any(option.find(exp.Column) for option in options)):
+        return None
+    if node.find(exp.Query) is not None:
+        return None
+    return exp.Paren(this=_joined(exp.Or, [exp.EQ(this=copies.of(node.this), expression=option) for option in options]))
+
+
+def _in_tuples(node: exp.Expr, copies: Copies) -> exp.Expr | None:
     """(a, b) IN ((1, 2), ...) is TRUE where a = 1 AND b = 2 is, or the next one. Where a or b is NULL it is FALSE in DuckDB
     and may be NULL in the standard, so it is taken only where both keep no row: not under NOT."""
     mine, options = node.this, node.expressions
@@ -279,6 +401,8 @@ REWRITES: dict[type[exp.Expr], Callable[[exp.Expr, Copies], exp.Expr | None]] = 
     exp.Count: _count,
     exp.Sum: _sum,
     exp.CountIf: _count_if,
+    exp.ApproxDistinct: _approx_distinct,
+    exp.WithinGroup: _mode_within_group,
     exp.Filter: _filter,
     exp.If: _if,
     exp.Anonymous: _to_date,
@@ -288,5 +412,12 @@ REWRITES: dict[type[exp.Expr], Callable[[exp.Expr, Copies], exp.Expr | None]] = 
     exp.NullSafeEQ: _distinct_from,
     exp.NullSafeNEQ: _distinct_from,
     exp.In: _in,
+    exp.RawString: _raw,
+    exp.Coalesce: _coalesce,
+    exp.Case: _case_without_nulls,
+    exp.Is: _is,
+    exp.EQ: _equal,
+    exp.NEQ: _equal,
+    exp.Glob: _glob,
     exp.Or: lambda node, _: without_repetition(node),
 }

@@ -37,7 +37,7 @@ def without_schemas(tree: exp.Expr) -> None:
     for column in columns:
         name = column.table.lower()
         if name in others or name not in places or not _agree(places[name], _place(column)):
-            raise refuse(column, "no table is called that in FROM", f"{column.table}.{column.name}")
+            raise refuse(column, "no table is called that in FROM", "the name that it has there, in front of the column")
     for node in (*tables, *columns):
         node.set("db", None)
         node.set("catalog", None)

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-TOTALS: tuple[type[Any], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+TOTALS: tuple[type[Any], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr)
 MOST_KEYS = 50  # of GROUP BY: each part of SELECT is compared with each
 BELOW = ("from_", "joins", "with_", "where", "group", "having")  # what the inner one of the two has
 

@@ -122,13 +122,6 @@ class AskPage {
       if (!this.editor.contains(event.target)) this.changed();
     });
     this.form.addEventListener("submit", (event) => this.submit(event));
-    this.form.addEventListener("click", (event) => {
-      const rewrite = event.target.closest("button[value=rewrite]");
-      if (!rewrite) return;
-      event.preventDefault();
-      this.sql = this.form.elements.rewrite.value;
-      this.editor.focus();
-    });
     for (const chip of document.querySelectorAll("a[data-sql]")) {
       chip.addEventListener("click", (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab
@@ -345,12 +338,6 @@ class AskPage {
       notice.append(element("p", [problem.where, problem.came].filter(Boolean).join(": "), { class: "hint" }));
     }
     if (problem.status === 402) notice.append(element("p", this.texts.budget));
-    if (problem.rewrite) {
-      const hidden = element("input", "", { type: "hidden", name: "rewrite" });
-      hidden.value = problem.rewrite;
-      const attributes = { class: "button rewrite", name: "action", value: "rewrite" };
-      notice.append(hidden, element("button", fill(this.texts.use, { sql: problem.rewrite }), attributes));
-    }
     at("problem").replaceChildren(notice);
     if (place) this.mark({ where: problem.where, came: problem.came, why: problem.why });
     this.tell(`${problem.title}. ${problem.detail ?? ""}`);

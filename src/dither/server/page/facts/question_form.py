@@ -19,14 +19,14 @@ from dither.server.core.problems import Problem
 from dither.server.core.questions import Asked
 
 PriceWay: TypeAlias = Literal["epsilon", "rho", "error"]
-Action: TypeAlias = Literal["price", "ask", "rewrite"]
+Action: TypeAlias = Literal["price", "ask"]
 WAYS: tuple[PriceWay, ...] = get_args(PriceWay)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 WISH = "error:"  # before the name of a column, in the name of a field
 TEXTS = ("confidence", "delta", "other", "bounding", "noise", "limits", "bounds")  # terms that are passed on as they are
 MORE = (*TEXTS, "size", "spread", "intervals", "slot")
 OF_ADDRESS = frozenset({"dataset", "sql", "way", "epsilon", "rho", *MORE, "answer", "question"})
-OF_FORM = (OF_ADDRESS - {"answer", "question"}) | {"quote", "key", "action", "rewrite"}
+OF_FORM = (OF_ADDRESS - {"answer", "question"}) | {"quote", "key", "action"}
 LONGEST = 200  # signs of a field that is no question
 MOST_WISHES = 1000
 WHOLE = re.compile(r"[0-9]{1,15}")
@@ -96,7 +96,7 @@ def read_form(fields: Sequence[tuple[str, str]], known: frozenset[str]) -> dict[
             raise _refused(name[:LONGEST], "the page has no such field", ", ".join(sorted(known)))
         if name in found:
             raise _refused(name[:LONGEST], "it comes twice", "each field once")
-        if name not in ("sql", "rewrite") and len(value) > LONGEST:
+        if name != "sql" and len(value) > LONGEST:
             raise _refused(name[:LONGEST], f"it has more than {LONGEST} signs", "a shorter one")
         found[name] = value
     if sum(name.startswith(WISH) for name in found) > MOST_WISHES:

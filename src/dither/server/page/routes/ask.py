@@ -1,6 +1,6 @@
 """The page on which questions are asked: the declared tables, a question, its price before it is paid, and the answer.
 
-It works without script: a form that shows the price, asks, and takes the rewrite of a refusal. The script `ask.js` quotes
+It works without script: a form that shows the price, and asks. The script `ask.js` quotes
 while somebody types, by the same fields.
 
 Theorem. One press of Ask is charged at most once, and never more than what the form states: a price that the asker typed,
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from dither.extras import needs
@@ -83,18 +82,16 @@ async def show(request: Request, gateway: GatewayOf, caller: PageCaller) -> Resp
 
 @routes.post("/ask")
 async def send(request: Request, gateway: GatewayOf, caller: PageCaller, form: FormOf) -> Response:
-    """Show the price of what was typed, take the rewrite of a refusal, or ask."""
+    """Show the price of what was typed, or ask."""
     caller.must("ask")
     fields = read_form(list(form.items()), OF_FORM)
-    action, rewrite = fields.pop("action", "price"), fields.pop("rewrite", "")
+    action = fields.pop("action", "price")
     if action not in ACTIONS or "key" not in fields:
         raise Problem(
             "refused", where="action", why="the form is not that of the page", instead="the page /ask", error="DataError"
         )
     dataset = await dataset_facts(gateway, caller, fields.get("dataset", ""))
     typed = question_form(fields, dataset.price)
-    if action == "rewrite" and rewrite:
-        typed = replace(typed, sql=rewrite.replace("\r\n", "\n"))
     if action != "ask":
         return await _page(request, gateway, caller, typed, dataset)
     try:

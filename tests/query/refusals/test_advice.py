@@ -1,0 +1,236 @@
+"""Advice in refusals: words, or a template with gaps, or SQL that says what the refused question says in plain DuckDB."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import re
+from contextlib import suppress
+
+import duckdb
+import pyarrow
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import dither
+from dither.errors import QuestionError
+from dither.query.dataset import Dataset
+from dither.query.free_quote import FreeQuote
+from dither.query.policy.policy import Policy
+from dither.query.pricing.make_offer import read_question
+from dither.query.sources.find_source import find_source
+from tests.query import owners
+from tests.query.refusals.questions import SQL, questions, recorded, refused, site_of, sites
+from tests.query.sql.rewrites.plain import data, engine
+from tests.query.sql.test_parse import COLUMNS, POLICY
+
+KINDS = {
+    **{"integer": pyarrow.int64(), "text": pyarrow.string(), "decimal": pyarrow.float64(), "float": pyarrow.float64()},
+    **{"boolean": pyarrow.bool_(), "date": pyarrow.date32(), "timestamp": pyarrow.timestamp("us")},
+}
+PLAIN = (
+    exp.Column,
+    exp.Alias,
+    exp.Identifier,
+    exp.Literal,
+    exp.Star,
+    exp.Boolean,
+    exp.Select,
+    exp.Tuple,
+    exp.Table,
+    exp.From,
+    exp.TableAlias,
+    exp.Join,
+)
+SHAPES = ("SELECT {}", "{}", "SELECT 1 FROM t {}", "SELECT 1 FROM t JOIN u {}")
+# Sites that no question of the tests reaches through the reader of questions.
+UNREACHED = {
+    "clauses/min_group_size.py": "by a policy with the rule: tests/query/groups/test_min_group_size.py",
+    "clauses/public_table.py": "of questions that are free: tests/query/test_free_quote.py",
+    "ibis.py": "of expressions of Ibis: tests/query/sql/test_ibis.py",
+    "derived.py": "written out too long; or a window over what SELECT does not ask for: tests/query/answers/test_derived.py",
+    "domains.py": "of domains that WHERE leaves empty or broken: tests/query/sql/test_domains.py",
+    "from_clause.py": "an inner question without a name, which is given one before",
+    "joins.py": "a join without ON, which is refused before as one of several",
+    "options.py": "the refusal of a token, which others call",
+    "person_windows/window_columns.py": "written out too long",
+    "rewrites/equivalents.py": "written out too long",
+    "scope.py": "of columns that cannot be read: tests/query/sources/test_source.py",
+    "syntax.py": "the refusal of a node, which others call",
+    "aggregates.py": "of two columns: tests/query/counters/test_pair_estimators.py",
+    "clauses/grouping_sets.py": "of several groupings: tests/query/test_grouping_answers.py",
+    "clauses/having.py": "groups beyond the bounds: tests/query/sql/test_having.py",
+    "clauses/qualify.py": "of windows over the answer: tests/query/answers/test_derived.py",
+    "clauses/released_columns.py": "OFFSET that is no number",
+    "clauses/scalar_subqueries.py": "of scalar subqueries: tests/query/pricing/test_scalar_subqueries.py",
+    "dates/written_dates.py": "a time beside a day: tests/query/sql/test_row_expressions.py",
+    "group_keys.py": "keys that a subquery would decide: tests/query/pricing/test_scalar_subqueries.py",
+    "join_kinds/conditions.py": "conditions of outer joins: tests/query/plan/test_other_rows.py",
+    "mathematics.py": "of functions of numbers: tests/query/plan/test_mathematics.py",
+    "rewrites/column_lists.py": "names of columns: tests/query/sql/rewrites/test_column_lists.py",
+    "rewrites/person_subqueries.py": "of subqueries about the person: tests/query/test_subquery_joins.py",
+}
+
+
+def as_sql(text: str) -> bool:
+    """True for a text that reads as SQL, and is more than names and constants."""
+    for shape in SHAPES:
+        with suppress(sqlglot.errors.SqlglotError):
+            tree = sqlglot.parse_one(shape.format(text), read="duckdb")
+            if any(not isinstance(part, PLAIN) for part in tree.walk()) and not isinstance(tree, exp.Command):
+                return True
+    return False
+
+
+def misleading(sql: object, error: QuestionError, plain: duckdb.DuckDBPyConnection) -> str | None:
+    """What is wrong with the advice of a refusal; None for words, templates, and SQL with the same result."""
+    advice = error.instead
+    if not as_sql(advice):
+        return None
+    try:
+        tree = sqlglot.parse_one(str(sql), read="duckdb").sql("duckdb")
+        ours, theirs = (plain.execute(one).fetchall() for one in (tree.replace(str(error.came), advice, 1), tree))
+    except (duckdb.Error, sqlglot.errors.SqlglotError) as broken:
+        return f"{advice}: not shown to mean the same ({str(broken)[:60]})"
+    return None if sorted(ours, key=str) == sorted(theirs, key=str) else f"{advice}: {ours[:2]} for {theirs[:2]}"
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """Both clinics with some rows, by the name of the policy's domain and its tables."""
+    folder, rng = tmp_path_factory.mktemp("books"), random.Random(5)
+    found = {}
+    visits = pyarrow.table({name: pyarrow.nulls(3, KINDS[facts["type"]]) for name, facts in COLUMNS.items()})
+    visits = visits.set_column(0, "patient_id", pyarrow.array([1, 1, 2]))
+    people = pyarrow.table({"age": pyarrow.array([3, None], pyarrow.int64())})
+    rows = owners.clinic(rng)
+    theirs = {name: owners.table_of(name, rows[name], rng) for name in owners.TABLES}
+    for policy, tables in ((POLICY, {"visits": visits, "people": people}), (owners.policy(), theirs)):
+        ledger = dither.Ledger.create(folder / f"{len(found)}.ledger", budget=dither.approx(10**6, "1e-2", unit=policy.unit))
+        ledger.bind(policy.domain, policy.hash)
+        sources = {name: find_source(table, None, name) for name, table in tables.items()}
+        found[policy.hash] = Dataset(policy, ledger, sources)
+    return found
+
+
+@pytest.fixture(scope="module")
+def refusals():
+    with recorded():
+        return [(sql, policy, refused(sql, policy)) for sql, policy in [*questions(), *named()]]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    with engine() as made:
+        yield made
+
+
+def named() -> list[tuple[str, Policy]]:
+    """Refusals that once proposed another question."""
+    return [(f"SELECT {what} FROM visits", POLICY) for what in NAMED]
+
+
+NAMED = [
+    *(
+        "SUM(Kosten(cost))",
+        "ARG_MAX(ward, cost)",
+        "ARG_MIN(ward, cost)",
+        "FIRST(ward)",
+        "LAST(ward)",
+        "ANY_VALUE(ward)",
+        "GEOMEAN(cost)",
+    ),
+    *("AVG(LN(cost))", "AVG(cost / NULLIF(weight, 0))", "MEDIAN(cost / weight)", "SUM(cost / 0)", "AVG(income)"),
+    *("STRING_AGG(name, ',')", "LIST(cost)", "HISTOGRAM(cost)", "KURTOSIS(cost)", "BIT_OR(age)", "APPROX_TOP_K(ward, 3)"),
+    *(
+        "AVG(CAST(name AS INT))",
+        "VARIANCE(smokes)",
+        "SUM(TO_CHAR(seen, 'YYYY'))",
+        "COUNT(*) FILTER (WHERE seen > CURRENT_DATE)",
+    ),
+    *("COUNT(*) FILTER (WHERE at > NOW() - INTERVAL '7 days')", "AVG(DATE_SUB('day', seen, born))", "SUM(ward)"),
+    *("AVG(COUNT(*)) OVER (ORDER BY ward)", "TIME_BUCKET(INTERVAL '15 minutes', at)", "COUNT(DISTINCT name, ward)"),
+]
+
+
+def test_no_advice_misleads(refusals, plain):
+    for sql, _, error in refusals:
+        assert error is not None, sql
+        assert len(str(error)) < 1_000
+        assert not error.instead.startswith("None")
+    about_rows = [(sql, error) for sql, _, error in refusals if (site_of(error) or ("",))[0] != "options.py"]
+    found = {str(sql)[:200]: wrong for sql, error in about_rows if (wrong := misleading(sql, error, plain))}
+    assert found == {}
+
+
+def test_what_a_refusal_says_is_answered_is_answered(refusals):
+    told = 0
+    for _, policy, error in refusals:
+        for ratio in re.findall(r" is answered: (.*)$", error.instead):
+            read_question(f"SELECT {ratio} AS x FROM visits", policy)
+            told += 1
+    assert told > 0
+
+
+def test_a_template_with_its_gaps_filled_in_is_answered():
+    error = refused("SELECT AVG(cost / NULLIF(weight, 0)) AS x FROM visits", POLICY)
+    (template,) = re.findall(r"gaps: (.*?)\. The ratio", error.instead)
+    assert template == "AVG(LEAST(GREATEST(cost / NULLIF(weight, 0), <low>), <high>))"
+    with pytest.raises(sqlglot.errors.SqlglotError):
+        sqlglot.parse_one(f"SELECT {template} AS x FROM visits", read="duckdb")
+    read_question(f"SELECT {template.replace('<low>', '0').replace('<high>', '40')} AS x FROM visits", POLICY)
+    day = "SELECT COUNT(*) FROM visits WHERE seen > DATE '<day>'"
+    assert "does not read as a date" in refused(day, POLICY).why
+
+
+PLANTED = [
+    ("COUNT({0})", "SELECT AVG(name) AS x FROM visits"),  # what was once proposed for AVG of a condition
+    ("LEAST(GREATEST({0}, 0), 1)", "SELECT SUM(name) AS x FROM visits"),
+    ("COUNT({0})", "SELECT AVG(smokes::INT) AS x FROM visits"),
+]
+
+
+@pytest.mark.parametrize(("advice", "sql"), PLANTED)
+def test_a_planted_proposal_is_found(monkeypatch, tmp_path, plain, advice, sql):
+    monkeypatch.setattr("dither.query.sql.functions.NUMBERS", set())  # a condition is no number, as it once was
+    monkeypatch.setattr("dither.query.sql.aggregates.number_words", lambda _, what: advice.format(what))
+    monkeypatch.setattr("dither.query.sql.expressions.number_words", lambda _, what: advice.format(what))
+    error = refused(sql, data(tmp_path).policy)
+    assert error is not None
+    assert misleading(sql, error, plain) is not None
+
+
+def test_advice_that_means_the_same_passes(plain):
+    error = QuestionError("line 1", "NOT (NOT smokes)", "so", "smokes OR FALSE")
+    assert misleading("SELECT COUNT(*) FROM visits WHERE NOT (NOT smokes)", error, plain) is None
+    assert misleading(
+        "SELECT COUNT(*) FROM visits WHERE NOT (NOT smokes)",
+        QuestionError("", "NOT (NOT smokes)", "", "NOT smokes AND age > 1"),
+        plain,
+    )
+
+
+def test_refusals_cost_nothing(asked, refusals):
+    for sql, policy, _ in refusals:
+        data = asked[policy.hash]
+        before = data.ledger.remaining().used
+        with suppress(QuestionError):  # or it is free, and needs no row
+            assert isinstance(data.quote(sql, epsilon="0.01"), FreeQuote), sql
+        assert data.ledger.remaining().used == before, sql
+
+
+def test_every_place_that_refuses_is_reached(refusals):
+    """Counted in the source: what is new there needs a question in the table, or a reason here."""
+    reached = {site_of(error) for _, _, error in refusals}
+    missing = [site for site in sites() if site not in reached]
+    assert [site for site in missing if site[0] not in UNREACHED] == []
+    assert {site[0] for site in missing} == set(UNREACHED)
+    assert len(missing) <= 51
+    assert len(sites()) > 230
+    assert SQL.is_dir()
+
+
+def test_a_refusal_crosses_processes():
+    error = refused("SELECT COUNT(*) FROM visits WHERE age = NULL", POLICY)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
