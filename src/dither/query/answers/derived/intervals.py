@@ -83,12 +83,10 @@ class DerivedIntervals:
             levels[row] = 1 - (1 - self.offer.confidence) / max(1, len(pieces))
             wanted |= {(key, levels[row]): piece for key, piece in pieces.items()}
         self._solve({key: piece for key, piece in wanted.items() if key not in self._ends})
-        found: dict[int, tuple[Ends, Ends] | None] = dict.fromkeys(symbols)
-        for row, symbol in symbols.items():
-            if symbol is not None:
-                possible = self._range(symbol)
-                found[row] = cut_interval(self._bounds(symbol, levels[row]), possible), possible
-        return found
+        return {
+            row: None if symbol is None else (self._bounds(symbol, levels[row]), self._range(symbol))
+            for row, symbol in symbols.items()
+        }
 
     # -- what a term is made of ----------------------------------------------------------------------------------
 
@@ -174,7 +172,7 @@ class DerivedIntervals:
     # -- the ends of pieces --------------------------------------------------------------------------------------
 
     def _solve(self, wanted: dict[tuple[Hashable, Fraction], Piece]) -> None:
-        """The ends of all pieces, cut to what is possible; quotients whose noises weigh the same at once."""
+        """The ends of all pieces, cut to what is possible, so that those of every operation on them are possible, too."""
         self._solve_uncut(wanted)
         for of, piece in wanted.items():
             self._ends[of] = cut_interval(self._ends[of], self._range(piece))
