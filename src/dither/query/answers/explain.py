@@ -7,7 +7,7 @@ from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived.statements import compares_released, said_by
-from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words, slope_words
+from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words, slope_words, states_hard_facts
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.expressions import columns_of
@@ -133,7 +133,7 @@ def _cut_totals(names: Sequence[str], offer: Offer) -> str:
 def _meaning(one: Statement, offer: Offer) -> str:
     table = offer.question.table
     if one is Statement.TRUTH:
-        if table.hard and not table.alone:
+        if states_hard_facts(offer.question) and not table.alone:
             return "of all rows that have a person; nobody can have more than is counted, by the owner's word"
         return "of all rows" if table.person is None else "of everybody: each person counts in full"
     complete = all(statistic.complete for _, statistic, _ in offer.columns)

@@ -31,7 +31,12 @@ def bar_words(offer: Offer) -> str:
         return NO_BARS
     if any(one not in (Statement.TRUTH, Statement.RELEASED) for one in said_by(offer).values()):
         return NOT_INCLUDED
-    return INCLUDED if offer.question.table.hard else ALL
+    return INCLUDED if states_hard_facts(offer.question) else ALL
+
+
+def states_hard_facts(question: Question) -> bool:
+    """Return whether owners call something hard of a table that is read: what answers say may rest on their word."""
+    return any(table.hard for table in question.relation.tables)
 
 
 def computed_words(offer: Offer) -> list[str]:
