@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
@@ -138,13 +139,13 @@ def _meaning(one: Statement, offer: Offer) -> str:
     return "everybody counts in full, values as the nearest step within their bounds"
 
 
-def beyond_words(beyond: Beyond) -> str:
-    """How many people have more than is counted of them."""
-    rows = "how many rows of theirs are left out is not known"
-    if beyond.rows:
-        rows = f"at least {number(beyond.rows)} rows of theirs are left out"
-    people = f"{number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
-    return f"people beyond the limits: {people}; {rows}"
+def beyond_words(beyond: Beyond, confidence: Fraction) -> str:
+    """How many people have more than is counted of them, and how many of their rows are left out at least."""
+    percent = f"{float(confidence * 100):.4g}%"
+    people = f"people beyond the limits: {number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
+    if beyond.rows is None:
+        return f"{people} with {percent} confidence; how many of their rows are left out is not known"
+    return f"{people}, and at least {number(beyond.rows)} of their rows are left out, with {percent} confidence"
 
 
 def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[str]:

@@ -95,7 +95,7 @@ class FoundLimits:
         """Those of limits of a person: of rows, of sums or of groups, and not of bounds."""
         return [one for one in self.histograms if not one.fact.startswith((UPPER, LOWER))]
 
-    def beyond(self, released: Sequence[Sequence[int]]) -> Beyond | None:
+    def beyond(self, released: Sequence[Sequence[int]], most_people: int | None) -> Beyond | None:
         """How many people are beyond the limit of a person that was found, where it is no hard one; None where there are
         several, by which people are scaled down together: nobody knows how many are beyond any of them."""
         several = zip(self.histograms, released, strict=True)
@@ -104,7 +104,7 @@ class FoundLimits:
             return None
         ((one, counts),) = own
         hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table, one.limits[-1])
-        return None if hard else one.beyond(counts)
+        return None if hard else one.beyond(counts, most_people)
 
     def offer(self, released: Sequence[Sequence[int]]) -> Offer:
         """What follows from what was released."""
