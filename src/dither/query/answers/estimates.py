@@ -73,6 +73,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             [
                 *([MADE_UP] if whole.made_up else []),
                 *says,
+                *([f"{whole.uncounted} are not counted"] if whole.uncounted else []),
                 *total_words(question),
                 *selected_words(offer),
                 *open_words(question, columns),

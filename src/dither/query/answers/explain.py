@@ -51,6 +51,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Price      {offer.price}{left}",
         *_tracks(offer),
         f"Protects   {_protected(offer)}",
+        *uncounted_lines([offer]),
         f"Outside    {offer.unprotected}" if offer.outside else "",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
@@ -94,6 +95,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
         places = ", ".join(str(at + 1) for at in gain.questions)
         why = f"error bars of about {rounded(gain.together)}; one by one they would be about {rounded(gain.apart)}"
         lines.append(f"Together   {places}: {why}. These answers agree with each other.")
+    lines += uncounted_lines(offers)
     unprotected = unprotected_words(fact for offer in offers for fact in offer.outside)
     lines += [f"Outside    {unprotected}"] if unprotected else []
     lines += [f"Made up    {MADE_UP}"] if any(offer.made_up for offer in offers) else []
@@ -103,6 +105,11 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     if len(held) == 1:
         return "\n".join([*lines, *held])
     return "\n".join([*lines, *(f"Bars       {', '.join(places)}: {told}" for told, places in held.items())])
+
+
+def uncounted_lines(offers: Sequence[Offer]) -> list[str]:
+    """The rows that no number of several questions counts, each said once."""
+    return [f"Not counted  {told}" for told in dict.fromkeys(offer.uncounted for offer in offers) if told]
 
 
 def statements(offer: Offer, said: Mapping[str, Statement]) -> list[tuple[str, list[str], str]]:

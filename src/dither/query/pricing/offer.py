@@ -19,6 +19,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import Reading
 from dither.query.groups.group_choice import GroupChoice, Groups, all_groups
+from dither.query.plan.describe import uncounted_rows
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
@@ -200,6 +201,12 @@ class Offer:
     def epsilon(self, delta: NumberLike = 0) -> float:
         """The epsilon of this one question at a delta of your choice, by the exact law of its loss; rounded up."""
         return price.epsilon(self.released, delta)
+
+    @property
+    def uncounted(self) -> str:
+        """The rows that no number counts, since they belong to nobody; '' where there are none by the owner's word."""
+        inner = self.inner if self.constants is None else self.constants.offers
+        return uncounted_rows(offer.question.relation for offer in (self, *inner))
 
     @property
     def unprotected(self) -> str:
