@@ -76,7 +76,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
                 *([f"{whole.uncounted} are not counted"] if whole.uncounted else []),
                 *total_words(question),
                 *selected_words(offer),
-                *open_words(question, columns),
+                *open_words(offer, columns),
                 *found_words(before, released.limits),
                 *constant_words(whole, constants),
                 *([] if beyond is None else [beyond_words(beyond, offer.confidence)]),

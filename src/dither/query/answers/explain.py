@@ -28,6 +28,7 @@ from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
+BELOW = "values that few people hold are not counted: a lower bound of the truth, for certain, without an upper end"
 LABELS = {
     "truth": "Truth",
     "at least": "At least",
@@ -114,10 +115,11 @@ def uncounted_lines(offers: Sequence[Offer]) -> list[str]:
 
 def statements(offer: Offer, said: Mapping[str, Statement]) -> list[tuple[str, list[str], str]]:
     """What the numbers of an answer say: each statement once, with the columns that make it, and what it means."""
-    found: dict[Statement, list[str]] = {}
+    found: dict[tuple[Statement, bool], list[str]] = {}
+    below = [name for name, statistic, _ in offer.columns if statistic.is_lower_bound]
     for name, one in said.items():
-        found.setdefault(one, []).append(name)
-    return [(one.value, names, _meaning(one, offer)) for one, names in found.items()]
+        found.setdefault((one, one is Statement.AT_LEAST and name in below), []).append(name)
+    return [(one.value, names, BELOW if is_below else _meaning(one, offer)) for (one, is_below), names in found.items()]
 
 
 def _meaning(one: Statement, offer: Offer) -> str:

@@ -243,6 +243,11 @@ class Offer:
         return [(name, self.statistics[at], place) for name, (at, place) in zip(names, self.readings, strict=True)]
 
     @property
+    def shows_values(self) -> bool:
+        """Whether values that nobody declared are chosen, to be counted."""
+        return any(one.is_lower_bound for one in self.statistics)
+
+    @property
     def counters(self) -> list[CounterRelease]:
         """The sets of counters among the statistics."""
         return [one for one in self.statistics if isinstance(one, CounterRelease)]
