@@ -35,6 +35,7 @@ from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.ask import Ask, NoiseKind
 from dither.query.pricing.fingerprint import batch_question
+from dither.query.pricing.found_policy import HARD
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.key_delta import counts_values, share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
@@ -221,7 +222,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     if ask.other is not None and not any(map(unknown_groups, questions)):
         read_other(questions[0], ask.other)
     noise = read_noise(ask.noise, budget, ask.guarantee)
-    if noise == "geometric":  # of a choice of values that may be made, and need not
+    if noise == "geometric" or ask.limits == HARD:  # of a choice of values that may be made, and need not
         lost = [Fraction(0) if counts_values(question) else part for question, part in zip(questions, lost, strict=True)]
     batch = _at_delta(ask, holdings, questions, lost, noise)
     used = [

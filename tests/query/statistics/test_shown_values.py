@@ -268,6 +268,14 @@ def test_beside_others_in_groups_in_computed_columns_and_in_a_batch(tmp_path):
     assert sorted(largest.release()["ward"]) == ["A", "B"]
 
 
+def test_under_hard_limits_the_number_is_the_truth_where_that_is_asked_for(tmp_path):
+    data = shop(tmp_path, hard=["max_rows"])
+    assert isinstance(data.quote(ASKED, epsilon=1).offer.statistics[0], ShownValues)
+    for quote in (data.quote(ASKED, epsilon=1, limits="hard"), data.quote([ASKED], epsilon=1, limits="hard")[0]):
+        assert isinstance(quote.offer.statistics[0], DistinctValues)
+        assert quote.release().statements == {"n": "truth"}
+
+
 def test_a_batch_takes_a_delta_only_for_what_chooses(tmp_path):
     data = shop(tmp_path, most=2)
     alone = data.quote(["SELECT COUNT(*) AS c FROM visits", ASKED], epsilon=1)

@@ -63,7 +63,8 @@ def make_offer(ask: Ask, holdings: Holdings, *, promise: Spend | None = None, lo
     may_choose = lost is None and counts_values(question)  # a delta is taken only if a lower bound is released with it
     if lost is None:
         lost = read_lost(question, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
-        lost = Fraction(0) if may_choose and (noise == "geometric" or ask.error is not None) else lost
+        if may_choose and (noise == "geometric" or ask.error is not None or ask.limits == HARD):
+            lost = Fraction(0)  # an error is to be known, or an interval to hold the truth: of the number with noise alone
     if promise is None and ask.error is None:
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
     is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
