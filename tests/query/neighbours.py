@@ -208,8 +208,10 @@ class Case:
         engine.register("visits", table_of(rows, rng))
         found = engine.execute(sql or self.sql()).fetchall()
         width = len(self.question.groups)
-        declared = [set(group.keys) for group in self.question.groups]
-        kept = [row for row in found if all(key in keys for key, keys in zip(row[:width], declared, strict=True))]
+        declared = [None if group.keys is None else set(group.keys) for group in self.question.groups]
+        kept = [
+            row for row in found if all(keys is None or key in keys for key, keys in zip(row[:width], declared, strict=True))
+        ]
         totals = {row[:width]: tuple(int(total) for total in row[width:]) for row in kept}
         assert len(totals) == len(kept)  # no group of the engine's hides another
         return totals

@@ -27,15 +27,19 @@ from dither.query.answers.derived.errors import errors_of
 from dither.query.answers.explain import explain_batch
 from dither.query.answers.table import preformatted
 from dither.query.counters.counter_sets import Reading, choose_counters
+from dither.query.counters.estimators import Guesses
 from dither.query.engines.engine import Progress
+from dither.query.groups.group_choice import unknown_groups
 from dither.query.groups.unknown_keys import read_other
 from dither.query.holdings import Holdings, left_words
+from dither.query.plan.question import Question
 from dither.query.pricing import price
-from dither.query.pricing.ask import Ask
+from dither.query.pricing.ask import Ask, NoiseKind
 from dither.query.pricing.fingerprint import batch_question
+from dither.query.pricing.found_policy import HARD
 from dither.query.pricing.gain import Gain
 from dither.query.pricing.guesses import read_guesses
-from dither.query.pricing.key_delta import share_lost
+from dither.query.pricing.key_delta import counts_values, share_lost
 from dither.query.pricing.make_offer import make_offer, read_question
 from dither.query.pricing.offer import Offer
 from dither.query.pricing.spend import Spend, counts_rho, largest_epsilon, read_noise, read_spend, rho_in
@@ -218,11 +222,34 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
     guesses = read_guesses(ask.size, ask.spread, questions, holdings.policy)
     in_rho = counts_rho(budget)
     lost = share_lost(questions, budget, ask.delta, ask.guarantee, counts_rho=in_rho)
-    if ask.other is not None and not any(lost):
+    if ask.other is not None and not any(map(unknown_groups, questions)):
         read_other(questions[0], ask.other)
     noise = read_noise(ask.noise, budget, ask.guarantee)
+    if noise == "geometric" or ask.limits == HARD:  # of a choice of values that may be made, and need not
+        lost = [Fraction(0) if counts_values(question) else part for question, part in zip(questions, lost, strict=True)]
+    batch = _at_delta(ask, holdings, questions, guesses, lost, noise)
+    used = [
+        part if offer.shows_values or not counts_values(question) else Fraction(0)
+        for question, part, offer in zip(questions, lost, batch.offers, strict=True)
+    ]
+    batch = batch if used == lost else _at_delta(ask, holdings, questions, guesses, used, noise)
+    price.check_limit(batch.guarantee, holdings.policy.per_question, budget)
+    return batch
+
+
+def _at_delta(
+    ask: Ask,
+    holdings: Holdings,
+    questions: list[Question],
+    guesses: Guesses,
+    lost: list[Fraction],
+    noise: NoiseKind | None,
+) -> Batch:
+    """The batch at the delta of each question."""
+    texts, budget = ask.text, holdings.ledger.budget
     promise = read_spend(budget, ask.epsilon, ask.rho, ask.guarantee, sum(lost, start=Fraction(0)), noise)
-    own = [replace(ask, text=text, other=ask.other if part else None) for text, part in zip(texts, lost, strict=True)]
+    others = [ask.other if unknown_groups(question) else None for question in questions]
+    own = [replace(ask, text=text, other=other) for text, other in zip(texts, others, strict=True)]
     weights = [choose_counters(question, pure=promise.is_pure).weight(pure=promise.is_pure) for question in questions]
     shared = [Fraction(weight, sum(weights)) for weight in weights]
 
@@ -237,9 +264,7 @@ def make_batch(ask: Ask, holdings: Holdings) -> Batch:
         promise = Spend(epsilon=largest_epsilon(promise.most, lambda e: rho_in(budget, made(Spend(epsilon=e)).guarantee)))
     batch = made(promise)
     fitting = promise.fitting(batch.guarantee)
-    batch = batch if fitting is None else made(fitting)
-    price.check_limit(batch.guarantee, holdings.policy.per_question, budget)
-    return batch
+    return batch if fitting is None else made(fitting)
 
 
 def _together(ask: Ask, holdings: Holdings, offers: list[Offer], shared: list[Fraction], promise: Spend) -> Batch:

@@ -84,6 +84,7 @@ class Count:
     cells: Sequence[GroupKeys] | None  # those of the question that were chosen; None for all that were declared
     statistics: tuple[Statistic, ...]
     packed: int | None = None  # the largest count, where one statistic takes a table of counts: `cells` are its rows
+    by_holders: bool = False  # whether the last group is how many people hold a value: `cells` are those of all others
 
     @property
     def sets(self) -> tuple[CounterSet, ...]:
@@ -98,6 +99,8 @@ class Count:
         """The exact counts of each statistic. PRIVATE: only noise may see them."""
         if self.packed is not None:
             return iter([(self.statistics[0], exact_table(run, self.select(place), self.question, self.cells))])
+        if self.by_holders:
+            return iter([(self.statistics[0], exact_holders(run, self.select(place), self.question, self.cells))])
         totals = exact_totals(run, place, self.question, self.sets, self.bounding, self.cells)
         return self.split(totals)
 
@@ -127,6 +130,9 @@ def counts_of(offer: Offer, chosen: Groups) -> list[Count]:
             continue
         if not one.within:
             found.append(Count(chosen.question, one.bounding, chosen.cells, (one,)))
+        elif one.by_holders:
+            asked = replace(one.question, groups=(*chosen.question.groups, one.question.groups[-1]))
+            found.append(Count(asked, one.bounding, chosen.cells, (one,), by_holders=True))
         elif offer.choice is None:
             found.append(Count(one.question, one.bounding, None, (one,), one.packed))
         else:
@@ -166,6 +172,20 @@ def exact_totals(
         raise RuntimeError("the engine gave a group twice")
     nothing = (0,) * sum(len(family.measures) for family in families)
     return [totals.get(cell, nothing) for cell in cells]
+
+
+def exact_holders(run: Run, select: str, question: Question, cells: Sequence[GroupKeys] | None) -> list[dict[int, int]]:
+    """For each group of the question but the last: how many values so many people hold. PRIVATE: only noise may see it."""
+    width = len(question.groups) - 1
+    cells = all_groups(replace(question, groups=question.groups[:-1])).cells if cells is None else cells
+    places = {cell: place for place, cell in enumerate(cells)}
+    held: list[dict[int, int]] = [{} for _ in cells]
+    for row in run(select, lambda row: row[:width] in places) if cells else []:
+        own, people = held[places[row[:width]]], int(row[width])
+        if people in own:
+            raise RuntimeError("the engine gave a group twice")
+        own[people] = int(row[-1])
+    return held
 
 
 def exact_table(run: Run, select: str, question: Question, cells: Sequence[GroupKeys] | None) -> NDArray[np.int64]:

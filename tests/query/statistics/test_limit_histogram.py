@@ -8,6 +8,7 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from dither.query.plan.expressions import ColumnValue
 from dither.query.statistics.bounding import EachRow
 from dither.query.statistics.choose_bounding import choose_bounding
 from dither.query.statistics.limit_histogram import BETA, LimitHistogram, ladder
-from dither.query.statistics.people_beyond import fewest_rows
+from dither.query.statistics.people_beyond import Beyond
 from dither.query.statistics.people_by_size import PeopleByGroups, PeopleByRows, PeopleBySums, PeopleByValues
 from dither.query.statistics.people_sums import sum_of_counts
 from dither.testing import seeded
@@ -232,34 +233,75 @@ def test_noise_alone_makes_no_limit_higher(price):
             assert one.place(one.noisy([[0] * len(one.limits)])) == 0
 
 
-def test_people_beyond_are_told_with_a_bar_and_the_fewest_of_their_rows():
+def test_people_beyond_are_told_with_a_bar_and_a_lower_bound_of_their_rows():
     one = histogram(ladder(64), epsilon=Fraction(1))
     counts = [0] * len(one.limits)
     counts[2] = 1000  # beyond 3, up to 4
     counts[4] = 10  # beyond 6, up to 8
     found = one.beyond(counts)
     assert one.limits[one.place(counts)] == 4
-    assert found.people == 10
-    assert found.low <= 10 <= found.high
-    assert found.rows == 0  # ten people are no more than noise
-    counts[3:6] = 0, 1000, 2000  # of at least 7 and 9 rows, of which 4 count
+    assert (found.people, found.low, found.high) == (10, 0, 10 + one.half)
+    assert found.rows is None  # ten people are no more than noise
+    counts[3:6] = 0, 1000, 2000  # of at least 7 and 9 rows
     assert one.limits[3:6] == (4, 6, 8)
-    assert fewest_rows(one.mechanism, [1000], (1,), 0, 0.9) <= 1000  # one limit alone, and a confidence of 1/10
-    rows = fewest_rows(one.mechanism, counts, one.limits, 3, 0.05)
-    assert 0.9 * (1000 * 3 + 2000 * 5) < rows < 1000 * 3 + 2000 * 5
+    of = partial(Beyond.of, counts, one.half, one.bounding, 3)  # 4 rows of each count
+    assert of().rows == 3000 - one.half + 2 * (3000 - one.half) + 2 * (2000 - one.half)
+    assert of(most_people=100).rows == 100 + 2 * 100 + 2 * 100  # the released number of rows has room for no more
+    assert of(most_people=0).rows is None
     top = one.beyond([10**6] * len(one.limits))
     assert top.people == 10**6
     assert one.beyond([-5] * len(one.limits)).people == 0
 
 
+def test_rows_are_told_where_the_low_end_of_people_is_clearly_above_zero():
+    one = histogram(ladder(64), epsilon=Fraction(1))
+    sizes = replace(one.bounding, edges=(1,))
+    assert Beyond.of([2 * one.half], one.half, sizes).rows is None
+    assert Beyond.of([2 * one.half + 1], one.half, sizes).rows == one.half + 1
+    squared = Beyond.of([10**6], one.half, replace(one.bounding, edges=(1,), squared=True))
+    assert squared.rows is None
+
+
+def test_nobody_has_more_rows_than_the_owner_says():
+    one = histogram((2, 4, 8), epsilon=Fraction(1))
+    sizes = one.bounding
+    table = replace(sizes.of.table, max_rows=8, hard=frozenset({"max_rows"}))
+    hard = replace(sizes, of=replace(sizes.of, relation=replace(sizes.of.relation, table=table)))
+    assert Beyond.of([0, 0, 1000], one.half, sizes).rows == (1000 - one.half) * 7
+    assert Beyond.of([0, 0, 1000], one.half, hard).rows == (1000 - one.half) * 3  # nobody has more than 8
+
+
+@pytest.mark.parametrize("counts", [(3, 0, 0), (30, 10, 0), (60, 40, 25)], ids=str)
+def test_all_that_is_told_of_people_beyond_each_limit_holds_together(counts):
+    """By the law of the noise: the probability that an interval of people misses, or that rows are too many, at any limit.
+
+    Whatever chooses the limit, also the same noise, chooses among these.
+    """
+    reach, edges = 12, (1, 4, 16)
+    one = histogram(edges, epsilon=Fraction(1))
+    sizes, law = one.bounding, law_of(one.mechanism, reach)
+    people = [sum(counts[at:]) for at in range(3)]
+    left_out = [sum(n * (edge + 1 - edges[at]) for n, edge in zip(counts[at:], edges[at:], strict=True)) for at in range(3)]
+    misses = too_many = 0.0
+    for noise in itertools.product(law, repeat=3):
+        released = [n + z for n, z in zip(counts, noise, strict=True)]
+        told = [Beyond.of(released, one.half, sizes, at) for at in range(3)]
+        chance = math.prod(law[z] for z in noise)
+        wrong = any((found.rows or 0) > rows for found, rows in zip(told, left_out, strict=True))
+        too_many += chance * wrong
+        misses += chance * (wrong or not all(found.low <= n <= found.high for found, n in zip(told, people, strict=True)))
+    assert misses <= 0.05
+    assert too_many <= 0.025
+    if max(people) <= one.half:
+        assert too_many < 1e-3
+
+
 @pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
-def test_noise_on_high_limits_is_not_taken_for_very_many_rows():
-    """Of three people with a row each: 0 rows are left out, in about two of three cases at the least."""
+def test_noise_on_high_limits_is_not_taken_for_rows():
     one = histogram(ladder(10**6), epsilon=Fraction(1, 5))
     with seeded(9):
-        rows = [one.beyond(one.noisy([[0] * len(one.limits)])).rows for _ in range(200)]
-    assert sum(found > 0 for found in rows) <= 200 / 3
-    assert np.mean(rows) < 1000
+        told = [one.beyond(one.noisy([[16] + [0] * (len(one.limits) - 1)])) for _ in range(200)]
+    assert all(found.rows is None for found in told)
 
 
 # -- both stages, exactly ------------------------------------------------------------------------------------------

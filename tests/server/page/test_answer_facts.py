@@ -74,9 +74,8 @@ def test_heads_say_what_each_number_says():
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (1234, "At least 1,234 rows of theirs are left out."),
-        (0, "How many rows of theirs are left out is not known."),
-        (None, "How many rows of theirs are left out is not known."),
+        (1234, "With the same confidence, at least 1,234 of their rows are left out."),
+        (None, "How many of their rows are left out is not known."),
     ],
 )
 def test_of_rows_that_are_left_out_the_page_says_how_many_there_are_at_least(rows: int | None, told: str):

@@ -13,20 +13,23 @@ with that many holders is shown. What is then still equal goes to the one that i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, SupportsIndex
 
 from dither.arguments import argument_errors
 from dither.density.unknown_keys.key_counts import PairsLike, PlainKey, TotalsLike
 from dither.density.unknown_keys.key_rule import KeyRule
 from dither.density.unknown_keys.magic_keys import MagicKeys
+from dither.density.unknown_keys.rho_keys import RhoKeys
 from dither.density.unknown_keys.threshold_keys import GaussianKeys, GeometricKeys
-from dither.density.unknown_keys.truncated_keys import TruncatedGaussianKeys, TruncatedGeometricKeys
+from dither.density.unknown_keys.truncated_keys import TruncatedGaussianKeys, TruncatedGeometricKeys, TruncatedRhoKeys
 from dither.density.unknown_keys.weighted_keys import WeightedKeys
-from dither.errors import InputError, NumberError, PrecisionError
+from dither.errors import DitherError, InputError, NumberError, PrecisionError
 from dither.mechanisms.additive.additive import read_flag
 from dither.numeric.balls import round_up
-from dither.numeric.number import NumberLike, integer
+from dither.numeric.number import Number, NumberLike, integer
 from dither.numeric.representation import short_repr
 from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.unit import Unit, UnitLike
@@ -174,9 +177,40 @@ def keys(
     return KeyChoice(best, found[best], needs, own)
 
 
-def fewest_holders(*rules: KeyRule) -> KeyRule:
-    """Of rules with one price the one whose keys need the fewest holders; of two that need as many, the likelier one."""
-    return min(rules, key=lambda rule: (need := rule.holders(HALF), -rule.chance(need)))
+def rule_at(
+    amount: Number | Fraction,
+    *,
+    pure: bool,
+    delta: Fraction,
+    max_keys: int,
+    unit: Unit,
+    min_people: int,
+    counts: bool = False,
+) -> KeyRule:
+    """Return the best rule at a price: epsilon where `pure`, otherwise rho; with `counts`, one that also shows counts."""
+    same: dict[str, Any] = {"delta": delta, "max_keys": max_keys, "unit": unit, "min_people": min_people}
+    if pure:
+        return keys(epsilon=amount, counts=counts, **same).rule
+    return _best(lambda kind: kind(rho=amount, **same), (RhoKeys, TruncatedRhoKeys))
+
+
+def geometric_rule(rule: KeyRule, epsilon: Number | Fraction) -> KeyRule:
+    """The better of the rules with geometric noise, otherwise as this one."""
+    same: dict[str, Any] = {"delta": rule.delta, "max_keys": rule.max_keys, "unit": rule.unit, "min_people": rule.min_people}
+    return _best(lambda kind: kind(epsilon=epsilon, **same), (GeometricKeys, TruncatedGeometricKeys))
+
+
+def _best(make: Callable[[Any], KeyRule], kinds: tuple[type[KeyRule], ...]) -> KeyRule:
+    found: list[KeyRule] = []
+    refused: list[DitherError] = []
+    for kind in kinds:
+        try:
+            found.append(make(kind))
+        except (InputError, PrecisionError) as error:  # noise that one of them does not draw
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return min(found, key=lambda rule: (need := rule.holders(HALF), -rule.chance(need)))
 
 
 def _chance(rule: KeyRule, holders: int, held: int) -> float:

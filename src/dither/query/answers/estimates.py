@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import inf, isfinite
+from math import floor, inf, isfinite
 from typing import Any, NamedTuple
 
 from dither.errors import QuestionError
@@ -28,7 +28,7 @@ from dither.query.answers.grouping_words import open_key_rows, open_key_words, t
 from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
 from dither.query.counters.value_ranges import ReleasedColumns, shown_columns
-from dither.query.plan.aggregates import Quantile
+from dither.query.plan.aggregates import CountRows, Quantile
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.offer import Offer
@@ -54,7 +54,8 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     constants = read_constants(whole, released)
     said = {name: one for name, one in said_by(offer).items() if name in offer.question.shown}
     says = [statement_line(*each) for each in statements(offer, said)]
-    beyond = _beyond(offer, released) if found is None else found.beyond(released.limits or [])
+    room = _most_people(offer, columns)
+    beyond = _beyond(offer, released, room) if found is None else found.beyond(released.limits or [], room)
     if all(statistic.complete for _, statistic, _ in offer.columns):
         beyond = None
     question = offer.question
@@ -75,13 +76,14 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             [
                 *([MADE_UP] if whole.made_up else []),
                 *says,
+                *([f"{whole.uncounted} are not counted"] if whole.uncounted else []),
                 *total_words(question),
                 *selected_words(offer),
-                *open_words(question, columns),
+                *open_words(offer, columns),
                 *slope_words(offer),
                 *found_words(before, released.limits),
                 *constant_words(whole, constants),
-                *([] if beyond is None else [beyond_words(beyond)]),
+                *([] if beyond is None else [beyond_words(beyond, offer.confidence)]),
                 *([whole.unprotected] if whole.outside else []),
             ]
         ),
@@ -152,11 +154,21 @@ def _scalar_ends(offer: Offer, released: Released) -> Callable[[int, Fraction], 
     return ends
 
 
-def _beyond(offer: Offer, released: Released) -> Beyond | None:
+def _most_people(offer: Offer, columns: dict[str, Column]) -> int | None:
+    """The people that the released number of rows has room for, if each counts with all rows that the limit allows."""
+    if offer.question.groups:
+        return None
+    ends = (columns.get(f"{one.name}_high", []) for one in offer.question.aggregates if isinstance(one, CountRows))
+    return min(
+        (max(0, floor(end)) // offer.bounding.most for column in ends for end in column if end is not None), default=None
+    )
+
+
+def _beyond(offer: Offer, released: Released, room: int | None) -> Beyond | None:
     """How many people have more than is counted of them, where it was released."""
     for one, stored in zip(offer.statistics, released.statistics, strict=True):
         if isinstance(one, PeopleBeyond):
-            return one.beyond(stored)
+            return one.beyond(stored, room)
     return None
 
 

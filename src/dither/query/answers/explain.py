@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import isqrt
 
 from dither.query.answers.compare import noise_of, share_of
 from dither.query.answers.derived.statements import compares_released, said_by
-from dither.query.answers.derived.words import bar_words, computed_words, in_rows, selected_words, slope_words, states_hard_facts
+from dither.query.answers.derived.words import (
+    bar_words,
+    computed_words,
+    in_rows,
+    selected_words,
+    slope_words,
+    states_hard_facts,
+)
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
 from dither.query.plan.expressions import columns_of
@@ -28,6 +36,7 @@ from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
+BELOW = "values that few people hold are not counted: a lower bound of the truth, for certain, without an upper end"
 LABELS = {
     "truth": "Truth",
     "at least": "At least",
@@ -51,6 +60,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
         f"Price      {offer.price}{left}",
         *_tracks(offer),
         f"Protects   {_protected(offer)}",
+        *uncounted_lines([offer]),
         f"Outside    {offer.unprotected}" if offer.outside else "",
         *_counts(offer),
         f"Rows       {_rows(offer)}",
@@ -95,6 +105,7 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
         places = ", ".join(str(at + 1) for at in gain.questions)
         why = f"error bars of about {rounded(gain.together)}; one by one they would be about {rounded(gain.apart)}"
         lines.append(f"Together   {places}: {why}. These answers agree with each other.")
+    lines += uncounted_lines(offers)
     unprotected = unprotected_words(fact for offer in offers for fact in offer.outside)
     lines += [f"Outside    {unprotected}"] if unprotected else []
     lines += [f"Made up    {MADE_UP}"] if any(offer.made_up for offer in offers) else []
@@ -106,12 +117,21 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     return "\n".join([*lines, *(f"Bars       {', '.join(places)}: {told}" for told, places in held.items())])
 
 
+def uncounted_lines(offers: Sequence[Offer]) -> list[str]:
+    """The rows that no number of several questions counts, each said once."""
+    return [f"Not counted  {told}" for told in dict.fromkeys(offer.uncounted for offer in offers) if told]
+
+
 def statements(offer: Offer, said: Mapping[str, Statement]) -> list[tuple[str, list[str], str]]:
     """What the numbers of an answer say: each statement once, with the columns that make it, and what it means."""
-    found: dict[Statement, list[str]] = {}
+    found: dict[tuple[Statement, bool], list[str]] = {}
+    below = [name for name, statistic, _ in offer.columns if statistic.is_lower_bound]
     for name, one in said.items():
-        found.setdefault(one, []).append(name)
-    return [(one.value, names, _meaning(one, offer) + _cut_totals(names, offer)) for one, names in found.items()]
+        found.setdefault((one, one is Statement.AT_LEAST and name in below), []).append(name)
+    return [
+        (one.value, names, (BELOW if is_below else _meaning(one, offer)) + _cut_totals(names, offer))
+        for (one, is_below), names in found.items()
+    ]
 
 
 def _cut_totals(names: Sequence[str], offer: Offer) -> str:
@@ -156,13 +176,13 @@ def _meaning(one: Statement, offer: Offer) -> str:
     return "everybody counts in full, values as the nearest step within their bounds"
 
 
-def beyond_words(beyond: Beyond) -> str:
-    """How many people have more than is counted of them."""
-    rows = "how many rows of theirs are left out is not known"
-    if beyond.rows:
-        rows = f"at least {number(beyond.rows)} rows of theirs are left out"
-    people = f"{number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
-    return f"people beyond the limits: {people}; {rows}"
+def beyond_words(beyond: Beyond, confidence: Fraction) -> str:
+    """How many people have more than is counted of them, and how many of their rows are left out at least."""
+    percent = f"{float(confidence * 100):.4g}%"
+    people = f"people beyond the limits: {number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
+    if beyond.rows is None:
+        return f"{people} with {percent} confidence; how many of their rows are left out is not known"
+    return f"{people}, and at least {number(beyond.rows)} of their rows are left out, with {percent} confidence"
 
 
 def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[str]:

@@ -18,6 +18,7 @@ from dither.ledger.entries.budget import Remaining
 from dither.ledger.ledger import Ledger
 from dither.numeric.search import halve_integers
 from dither.privacy.text import percent, percent_down
+from dither.query.answers.explain import uncounted_lines
 from dither.query.answers.table import preformatted
 from dither.query.budget_plan.plan_line import PlanLine, Quoting, make_lines, used_after
 from dither.query.budget_plan.plan_table import plan_text
@@ -163,7 +164,8 @@ class BudgetPlan:
             details=[one.details for one in self.remaining] if details else [],
         )
         outside = [wrapped(f"Outside {at}  {one.unprotected}") for at, one in enumerate(self.lines, 1) if one.unprotected]
-        return Explanation("\n".join([told, *outside]))
+        uncounted = uncounted_lines([offer for line in self.lines for offer in line.offers])
+        return Explanation("\n".join([told, *uncounted, *outside]))
 
     @property
     def _probability(self) -> str:

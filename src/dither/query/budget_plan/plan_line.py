@@ -18,6 +18,7 @@ from dither.query.batch import Batch
 from dither.query.budget_plan.plan_table import Row
 from dither.query.budget_plan.planned_question import PlannedQuestion
 from dither.query.budget_plan.planned_total import Charge, admitted, most_times, planned_total, rounding_slack
+from dither.query.pricing.offer import Offer
 from dither.query.quote import Quote
 
 Quoted: TypeAlias = Quote | Batch
@@ -70,6 +71,13 @@ class PlanLine:
     def unprotected(self) -> str:
         """What the guarantee does not cover, since the owner took it from the data; '' where there is nothing."""
         return "" if self.quote is None else self.quote.unprotected
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """What the questions of the line release; none where there is no quote, or a free one."""
+        if self.quote is None or not self.quote.question:
+            return ()
+        return self.quote.offers if isinstance(self.quote, Batch) else (self.quote.offer,)
 
     @property
     def row(self) -> Row:

@@ -13,10 +13,12 @@ from dither.query.counters.counter_sets import CounterSet, choose_counters
 from dither.query.plan.aggregates import Sum
 from dither.query.plan.counters import RowCounter
 from dither.query.plan.question import Question
+from dither.query.policy.column import Type
 from dither.query.policy.policy import Policy
 from dither.query.sql.parse import parse
 from dither.query.statistics.bounding import Bounding
 from dither.query.statistics.choose_bounding import choose_bounding
+from dither.query.statistics.distinct_values import DistinctValues, ShownValues
 from dither.query.statistics.people_by_size import (
     PeopleByGroups,
     PeopleByRows,
@@ -70,6 +72,10 @@ def counted(question: Question) -> list[Counted]:
         for request in plan.requests:
             own = make_statistic(request, question, Price(Number(1), pure, Unit.ADD_REMOVE, cells, Fraction(19, 20)))
             found.append((own.question, (own.counters,), own.bounding))
+            if isinstance(own, DistinctValues) and request.of.facts.type is Type.TEXT:  # equal or not on every engine
+                price = Price(Number(1), pure, Unit.ADD_REMOVE, cells, Fraction(19, 20), lost=Fraction(1, 10))
+                shown = ShownValues.make(request, question, price)
+                found.append((shown.question, (shown.counters,), shown.bounding))
     if question.groups and isinstance(question.aggregates[0], Sum) and question.table.person is not None:
         found += _by_size(question, question.aggregates[0])
     return [one for place, one in enumerate(found) if one not in found[:place]]

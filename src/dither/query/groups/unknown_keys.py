@@ -28,19 +28,15 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
-from dither.density.unknown_keys.choose import fewest_holders
-from dither.density.unknown_keys.choose import keys as choose_rule
+from dither.density.unknown_keys.choose import rule_at
 from dither.density.unknown_keys.key_rule import KeyRule
-from dither.density.unknown_keys.rho_keys import RhoKeys
-from dither.density.unknown_keys.threshold_keys import GeometricKeys
-from dither.density.unknown_keys.truncated_keys import TruncatedGeometricKeys, TruncatedRhoKeys
-from dither.errors import DitherError, InputError, PrecisionError, QuestionError
+from dither.errors import QuestionError
 from dither.numeric.balls import round_up
 from dither.numeric.number import Number
 from dither.privacy.guarantee.guarantee import Guarantee
@@ -92,12 +88,8 @@ class UnknownKeys(GroupChoice):
         table = question.table
         alone = table.person is None or table.alone
         held = 1 if alone else limits_of(table, MANY).groups
-        rule: KeyRule
-        least = table.min_people
-        if pure:
-            rule = choose_rule(epsilon=amount, delta=delta, max_keys=held, counts=counts, unit=unit, min_people=least).rule
-        else:
-            rule = rho_rule(amount, delta, held, unit, least)
+        facts: dict[str, Any] = {"delta": delta, "max_keys": held, "unit": unit, "min_people": table.min_people}
+        rule = rule_at(amount, pure=pure, counts=counts, **facts)
         reason = "how many people hold a key is all that is counted"
         bounding: Bounding = EachRow.of(unit) if alone else KeepPersons(held, 1, 1, unit, reason)
         if not alone:
@@ -199,31 +191,6 @@ class UnknownKeys(GroupChoice):
         ]
         others = "" if self.other is None else ", and one for all others together"
         return f"one for each of {' x '.join(told)}{others}"
-
-
-def geometric_rule(rule: KeyRule, epsilon: Number | Fraction) -> KeyRule:
-    """The better of the rules with geometric noise, otherwise as this one."""
-    same: dict[str, Any] = {"delta": rule.delta, "max_keys": rule.max_keys, "unit": rule.unit, "min_people": rule.min_people}
-    return _best(lambda kind: kind(epsilon=epsilon, **same), (GeometricKeys, TruncatedGeometricKeys))
-
-
-def rho_rule(rho: Number | Fraction, delta: Fraction, held: int, unit: Unit, min_people: int) -> KeyRule:
-    """The better of the rules that are priced in rho."""
-    same: dict[str, Any] = {"delta": delta, "max_keys": held, "unit": unit, "min_people": min_people}
-    return _best(lambda kind: kind(rho=rho, **same), (RhoKeys, TruncatedRhoKeys))
-
-
-def _best(make: Callable[[Any], KeyRule], kinds: tuple[type[KeyRule], ...]) -> KeyRule:
-    found: list[KeyRule] = []
-    refused: list[DitherError] = []
-    for kind in kinds:
-        try:
-            found.append(make(kind))
-        except (InputError, PrecisionError) as error:  # noise that one of them does not draw
-            refused.append(error)
-    if not found:
-        raise refused[0]
-    return fewest_holders(*found)
 
 
 def _counted(question: Question, other: str | None) -> Question:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from dither.query.plan.aggregates import Aggregate, PairAggregate
@@ -148,6 +148,39 @@ def rows_of(relation: Relation) -> str:
             return f"({rows_of(of)} with {_called(window.column)}: {_windowed(window)})"
         case UnionAll(parts):
             return " and then ".join(rows_of(part) for part in parts)
+
+
+def uncounted_rows(relations: Iterable[Relation]) -> str:
+    """Name the rows that belong to nobody, which no answer counts: 'rows without patient_id'; '' if there are none.
+
+    There are none in a table whose person column is never missing, by the owner's word. How many there are is private.
+    """
+    several = dict(found for relation in relations for found in _without_person(relation))  # what they lack, by table
+    lacking = [(table, lack) for table, lack in several.items() if lack]
+    if len({lack for _, lack in lacking}) == 1 and len(lacking) == len(several):
+        return f"rows {lacking[0][1]}"
+    return " and ".join(f"rows of {table} {lack}" for table, lack in lacking)
+
+
+def _without_person(relation: Relation) -> Iterator[tuple[str, str]]:
+    """Each protected table that is read, and what its rows lack that belong to nobody; '' where all have a person."""
+    match relation:
+        case Scan(table):
+            whose = None if table.person is None else table.column(table.person)
+            if not table.public:
+                yield table.name, f"without {whose.name}" if whose is not None and whose.nullable else ""
+        case Chain():
+            child, end = relation.tables[0], relation.tables[-1]
+            keys = ", ".join(key for key, _ in child.owner.on) if child.owner is not None else ""
+            yield child.name, f"whose {keys} leads to no {end.person}"
+        case FilterRows(of) | Project(of) | JoinPublic(of) | GroupByPerson(of) | WindowByPerson(of):
+            yield from _without_person(of)
+        case JoinOnPerson(left, right) | OuterJoin(left, right) | SemiJoin(left, right):
+            yield from _without_person(left)
+            yield from _without_person(right)
+        case UnionAll(parts):
+            for part in parts:
+                yield from _without_person(part)
 
 
 def _windowed(window: PersonWindow) -> str:

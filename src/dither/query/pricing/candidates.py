@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
+from dither.density.unknown_keys.choose import geometric_rule
 from dither.density.unknown_keys.threshold_keys import ThresholdKeys
 from dither.errors import NumberError, QuestionError
 from dither.query.counters.counter_sets import CounterPlan, Reading
 from dither.query.groups.group_choice import GroupChoice
 from dither.query.groups.shown_key_counts import ShownKeyCounts
 from dither.query.groups.top_groups import TopGroups, sorted_by
-from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys, geometric_rule
+from dither.query.groups.unknown_keys import MOST_SHOWN, UnknownKeys
 from dither.query.plan.counters import PersonCounter
 from dither.query.plan.question import Question
 from dither.query.plan.text import rounded

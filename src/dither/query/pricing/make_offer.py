@@ -29,7 +29,7 @@ from dither.query.pricing import price
 from dither.query.pricing.ask import Ask
 from dither.query.pricing.found_policy import HARD, with_auto
 from dither.query.pricing.guesses import read_guesses
-from dither.query.pricing.key_delta import read_lost
+from dither.query.pricing.key_delta import counts_values, read_lost
 from dither.query.pricing.limit_searches import check_wishes
 from dither.query.pricing.offer import Offer, Values
 from dither.query.pricing.pricing import Pricing
@@ -69,8 +69,11 @@ def make_offer(
         raise NumberError("price", "error beside another way", "a price is stated in exactly one way", HOWS)
     alone, other = promise is None, read_other(question, ask.other)
     noise = read_noise(ask.noise, budget, guarantee)
+    may_choose = lost is None and counts_values(question)  # a delta is taken only if a lower bound is released with it
     if lost is None:
         lost = read_lost(question, budget, ask.delta, guarantee, counts_rho=counts_rho(budget))
+        if may_choose and (noise == "geometric" or ask.error is not None or ask.limits == HARD):
+            lost = Fraction(0)  # an error is to be known, or an interval to hold the truth: of the number with noise alone
     if promise is None and ask.error is None:
         promise = read_spend(budget, epsilon, ask.rho, guarantee, lost, noise)
     is_pure = promise.is_pure if promise is not None else noise == "geometric" or not counts_rho(budget)
@@ -105,6 +108,8 @@ def make_offer(
         offer = replace(offer, outside=outside)
     if policy.made_up:
         offer = replace(offer, made_up=True)
+    if may_choose and lost and not offer.shows_values:
+        return make_offer(ask, holdings, lost=Fraction(0))
     if ask.limits == HARD:
         check_hard(offer)
     if alone:  # otherwise the batch is one question, and looked at as a whole

@@ -19,6 +19,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import Reading
 from dither.query.groups.group_choice import GroupChoice, Groups, all_groups
+from dither.query.plan.describe import uncounted_rows
 from dither.query.plan.question import Question
 from dither.query.pricing import price
 from dither.query.pricing.candidates import priced
@@ -95,7 +96,7 @@ class FoundLimits:
         """Those of limits of a person: of rows, of sums or of groups, and not of bounds."""
         return [one for one in self.histograms if not one.fact.startswith((UPPER, LOWER))]
 
-    def beyond(self, released: Sequence[Sequence[int]]) -> Beyond | None:
+    def beyond(self, released: Sequence[Sequence[int]], most_people: int | None) -> Beyond | None:
         """How many people are beyond the limit of a person that was found, where it is no hard one; None where there are
         several, by which people are scaled down together: nobody knows how many are beyond any of them."""
         several = zip(self.histograms, released, strict=True)
@@ -104,7 +105,7 @@ class FoundLimits:
             return None
         ((one, counts),) = own
         hard = one.place(counts) == len(one.limits) - 1 and is_hard(one.fact, one.question.table, one.limits[-1])
-        return None if hard else one.beyond(counts)
+        return None if hard else one.beyond(counts, most_people)
 
     def offer(self, released: Sequence[Sequence[int]]) -> Offer:
         """What follows from what was released."""
@@ -201,6 +202,12 @@ class Offer:
         return price.epsilon(self.released, delta)
 
     @property
+    def uncounted(self) -> str:
+        """The rows that no number counts, since they belong to nobody; '' where there are none by the owner's word."""
+        inner = self.inner if self.constants is None else self.constants.offers
+        return uncounted_rows(offer.question.relation for offer in (self, *inner))
+
+    @property
     def unprotected(self) -> str:
         """What the guarantee does not cover, since the owner took it from the data; '' where there is nothing."""
         return unprotected_words(self.outside)
@@ -233,6 +240,11 @@ class Offer:
         """Each aggregate by its name: the statistic that it is read off, and where."""
         names = (aggregate.name for aggregate in self.question.aggregates)
         return [(name, self.statistics[at], place) for name, (at, place) in zip(names, self.readings, strict=True)]
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether values that nobody declared are chosen, to be counted."""
+        return any(one.is_lower_bound for one in self.statistics)
 
     @property
     def counters(self) -> list[CounterRelease]:

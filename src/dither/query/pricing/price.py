@@ -76,14 +76,14 @@ class Context:
     pure: bool
     error_is_wished: bool = False  # instead of a price: it must be known beforehand how far a number may be off
     ends: Fraction = ENDS  # the share of the price of a quantile that the ends of its interval have
+    lost: Fraction = Fraction(0)  # the delta of choices of values that nobody declared, all together
 
     def statistic(self, at: int, amount: Number | Fraction) -> Statistic:
         """One of those that the question needs, at its price."""
         counters, sets = self.counters, self.counters.sets
         if at >= len(sets):
-            price = Price(
-                amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.error_is_wished, self.ends
-            )
+            facts = amount, self.pure, self.bounding.unit, self.cells, self.confidence, self.error_is_wished, self.ends
+            price = Price(*facts, self.lost / len(counters.requests))
             return make_statistic(counters.requests[at - len(sets)], self.question, price)
         kind = GroupingRelease if self.question.sets else CounterRelease
         return kind.make(

@@ -11,6 +11,7 @@ from dither.numeric.number import Number
 from dither.privacy.unit import Unit
 from dither.query.counters.counter_sets import CounterPlan, choose_counters
 from dither.query.counters.estimators import Guesses
+from dither.query.groups.group_choice import unknown_groups
 from dither.query.plan.aggregates import Quantile
 from dither.query.plan.question import Question
 from dither.query.pricing import price
@@ -34,7 +35,7 @@ class Pricing:
     confidence: Fraction
     guesses: Guesses
     error: ErrorsLike | None  # that is wished, instead of a price
-    lost: Fraction  # the delta of keys that nobody declared
+    lost: Fraction  # the delta of keys and values that nobody declared
     other: str | None
     ends: Fraction  # the share of the price of quantiles that the ends of their intervals have
     second: bool = False  # whether limits were found before: then people beyond them are known, and all groups are counted
@@ -47,7 +48,7 @@ class Pricing:
     @cached_property
     def searches(self) -> list[Search]:
         """The limits that are to be found privately."""
-        if self.lost:  # keys that nobody declared are chosen within limits that are stated
+        if unknown_groups(self.question):  # keys that nobody declared are chosen within limits that are stated
             check_stated(self.question)
             return []
         cells = most_cells(self.question, self.counters)
@@ -68,12 +69,14 @@ class Pricing:
         if self.bounding is None:
             way = better_bounding(question, counters, way, choose, pure=self.is_pure)
         facts = question, counters, way, cells, self.confidence, self.guesses, self.is_pure
-        return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends)
+        # keys of groups have all of it; and beside limits that are found nothing is chosen
+        lost = Fraction(0) if self.second or unknown_groups(question) else self.lost
+        return price.Context(*facts, error_is_wished=self.error is not None, ends=self.ends, lost=lost)
 
     def made(self, promise: Spend | None) -> Candidate:
         """All that is released, at a price, or for a wished error where there is none."""
         cells = most_cells(self.question, self.counters)
-        if self.lost:
+        if unknown_groups(self.question):
             return with_keys(self.under(cells), promise, self.error, lost=self.lost, other=self.other)
         if promise is None:
             made = Candidate(self.under(cells), price.for_error(self.error, self.under(cells)))

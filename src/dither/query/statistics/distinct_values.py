@@ -20,16 +20,39 @@ person, m is 1.
 
 What is shown. A number is not below zero, nor above the number of declared keys where there are such
 (`statistics/distinct_keys.py`): what is beyond is cut as every answer is, by `counters/value_ranges.py`.
+
+A lower bound instead, where the price has a delta. Of the same pairs S_p, each pair of a group and a value is shown or not
+by a rule of partition selection (`density/unknown_keys`), as GROUP BY shows keys that nobody declared; what is released is
+L_g, the number of pairs of group g that were shown. The pairs are the keys of the rule, of which a person has at most m.
+
+Theorem. The L_g keep the promise of the rule, (epsilon, delta) or (rho, delta). L_g is at most the number of different
+values of group g, for certain; no number bounds that from above.
+
+Proof. They are a function of what the rule shows, whose promise is about m keys of a person: that a pair is shown which she
+alone has is part of delta. A rule decides about each key by how many people hold it and by fresh noise, so that the numbers
+of values with so many holders are all that it needs to know. It shows no key that nobody holds, and what a person holds is a
+value of her rows. And values that one person each holds are hidden, however many they are.
+
+Which of the two. H is the half-width of the noise, T the people with which a value is shown half of the time. The number
+tells something of D values where D > H; the choice, where a value has more than T people: of N pairs, where D < N / T.
+Nothing is known of D and N. For every N these are as many orders of magnitude of D where H = T; so the number is taken where
+H <= T, and the lower bound where H > T. Both follow from price and limits. An error that is wished for can be promised by
+the number alone.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, Self
 
+from dither.density.unknown_keys.choose import HALF, rule_at
+from dither.density.unknown_keys.key_rule import KeyRule
+from dither.errors import InputError, PrecisionError
 from dither.mechanisms.additive.additive import half_width
 from dither.mechanisms.additive.gaussian import Gaussian
 from dither.mechanisms.additive.geometric import Geometric
@@ -38,8 +61,10 @@ from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet, Request
 from dither.query.counters.estimators import Columns, Noise, Range
 from dither.query.plan.counters import DistinctCounter
-from dither.query.plan.question import Question
+from dither.query.plan.expressions import Constant
+from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
+from dither.query.plan.text import number as number_text
 from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, EachRow
 from dither.query.statistics.limits import MANY, HardLimits, hard_limits, limits_of
@@ -140,6 +165,15 @@ class NumberOfDistinct(DistinctStatistic):
 
 
 @dataclass(frozen=True)
+class KeepHolders(KeepValues):
+    """The same pairs, of which people are counted: how many values there are that so many people hold."""
+
+    way: ClassVar[str] = "holders"
+
+    min_people: int = 1  # a value that fewer hold stays in the engine
+
+
+@dataclass(frozen=True)
 class DistinctValues(NumberOfDistinct):
     """How many different values each group holds, of at most so many of each person."""
 
@@ -149,8 +183,20 @@ class DistinctValues(NumberOfDistinct):
     of: CounterSet
 
     @classmethod
-    def make(cls, request: Request, question: Question, price: Price) -> Self:
-        """The statistic at its price."""
+    def make(cls, request: Request, question: Question, price: Price) -> RequestedStatistic:
+        """The better of two statistics at the price."""
+        number = cls.number(request, question, price)
+        if not price.lost or price.error_is_wished:
+            return number
+        try:
+            shown = ShownValues.make(request, question, price)
+        except (InputError, PrecisionError):  # noise that no rule draws
+            return number
+        return shown if number.error(0, price.confidence) > shown.rule.holders(HALF) else number
+
+    @classmethod
+    def number(cls, request: Request, question: Question, price: Price) -> Self:
+        """The number of values at its price."""
         table, cells = question.table, max(2, price.cells) if question.groups else 1
         bounding: Bounding = EachRow.of(price.unit, cells)
         if table.person is not None and not table.alone:
@@ -177,3 +223,87 @@ class DistinctValues(NumberOfDistinct):
         """The half-width, and what is bounded."""
         kept = f"; {self.bounding.words.replace('everybody with', 'of a person')} count"
         return f"{rounded(self.error(place, self.confidence))}{kept if isinstance(self.bounding, KeepValues) else ''}"
+
+
+@dataclass(frozen=True)
+class ShownValues(RequestedStatistic):
+    """How many values of each group enough people hold to be shown: a lower bound of how many there are."""
+
+    code: ClassVar[str] = "shown_values"
+    by_holders: ClassVar[bool] = True
+    is_lower_bound: ClassVar[bool] = True
+
+    rule: KeyRule
+    of: CounterSet
+
+    @classmethod
+    def make(cls, request: Request, question: Question, price: Price) -> Self:
+        """The statistic at its price."""
+        table = question.table
+        alone = table.person is None or table.alone
+        most = 1 if alone else limits_of(table, MANY).groups
+        facts: dict[str, Any] = {"delta": price.lost, "unit": price.unit, "min_people": table.min_people}
+        rule = rule_at(price.amount, pure=price.pure, max_keys=most, **facts)
+        reason = "how many people hold a value is all that is counted"
+        bounding = KeepHolders(most, 1, 1, price.unit, reason, min_people=table.min_people)
+        asked = counted(question, (*question.groups, Group("holders", Constant(Fraction(0)), None)))
+        return cls(asked, bounding, rule, CounterSet((DistinctCounter(request.of),)))
+
+    @property
+    def counters(self) -> CounterSet:
+        """Different values."""
+        return self.of
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the rule."""
+        return self.rule.guarantee
+
+    def loss(self) -> Loss:
+        """That of the rule."""
+        return self.rule.guarantee.loss()
+
+    def spelled(self) -> dict[str, object]:
+        """The rule."""
+        return {"noise": spell(self.rule)}
+
+    def noisy(self, counts: Sequence[Mapping[int, int]]) -> list[int]:  # type: ignore[override]  # of each group one
+        """How many values are shown of each group; `counts` says how many so many people hold."""
+        held = {
+            (group, people, at): people
+            for group, values in enumerate(counts)
+            for people in sorted(values)
+            for at in range(values[people])
+        }
+        shown = Counter(group for group, _, _ in self.rule.release(held))
+        return [shown[group] for group in range(len(counts))]
+
+    def read(self, released: Any, place: int) -> Columns:
+        """The number of values shown: there are at least as many, for certain, and nothing bounds them from above."""
+        return list(released), list(released), [inf] * len(released)
+
+    def error(self, place: int, confidence: Fraction) -> None:
+        """How many values stay hidden depends on how many people hold each."""
+        return
+
+    def statement(self, place: int) -> Statement:
+        """At least: values that few people hold are not counted."""
+        return statement_of(complete=False, clamped=self.question.table.clamps_values, sums=True)
+
+    def at(self, confidence: Fraction) -> Self:
+        """The same: it holds for certain."""
+        return self
+
+    def told(self, place: int) -> str:
+        """From how many people on a value is counted, and what is bounded."""
+        most = self.bounding.groups
+        return (
+            f"at least so many, without an upper end; a value is counted half of the time if "
+            f"{number_text(self.rule.holders(HALF))} people hold it, nine times of ten if "
+            f"{number_text(self.rule.holders('0.9'))} do; of a person at most {most} value{'s' if most > 1 else ''} count"
+        )
+
+    @property
+    def noise(self) -> str:
+        """Of which kind it is."""
+        return "partition selection"

@@ -7,7 +7,8 @@ The limit that is found is the lowest one beyond which nobody shows. It, and the
 noisy counts alone: they cost nothing more.
 
 So a limit that is too high, and with it noise that is too wide, has probability 1e-6 at most; nothing can fail to stop; and
-those who do not show are few. They are left out in part; the answer says how many they are, with an error bar.
+those who do not show are few. They are left out in part; the answer says how many they are, with an error bar that holds for
+all limits together (`statistics/people_beyond.py`), since the same noise chose the limit.
 
 Why no search from below by the sparse vector technique. At the same epsilon its threshold noise has epsilon / 3, and it goes
 on beyond the highest limit with probability (2/3) e^(-r epsilon / 3), which is 1e-6 for r = 40 / epsilon people. Here people
@@ -28,8 +29,8 @@ from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import rounded
-from dither.query.statistics.people_beyond import Beyond, fewest_rows
-from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleBySums, PeopleByValues, PeopleHistogram
+from dither.query.statistics.people_beyond import Beyond
+from dither.query.statistics.people_by_size import PeopleBySize, PeopleBySums, PeopleByValues, PeopleHistogram
 from dither.query.statistics.people_sums import sum_of_counts
 
 BETA = Fraction(1, 10**6)  # the probability that noise alone makes a limit higher
@@ -97,16 +98,15 @@ class LimitHistogram(PeopleHistogram):
                     highest = first + 1  # kind `first + 1` is beyond limit `first`
         return min(highest, len(self.limits) - 1)
 
-    def beyond(self, released: Sequence[int]) -> Beyond:
-        """How many people are beyond the limit that was found; where it is one of rows, the fewest left out."""
-        place = self.place(released)
-        above = released[place:]
-        half = sum_of_counts(self.mechanism, len(above), float(1 - self.confidence))
-        people = sum(above)
-        rows = None
-        if isinstance(self.bounding, PeopleByRows) and not self.bounding.squared:
-            rows = fewest_rows(self.mechanism, released, self.limits, place, float(1 - self.confidence))
-        return Beyond(max(0, people), max(0, people - half), max(0, people + half), rows)
+    @cached_property
+    def half(self) -> int:
+        """The half-width of the number of people beyond each limit, for all together."""
+        return sum_of_counts(self.mechanism, len(self.limits), float(1 - self.confidence) / 2)
+
+    def beyond(self, released: Sequence[int], most_people: int | None = None) -> Beyond:
+        """How many people are beyond the limit that was found; where it is one of rows, a lower bound of those left out."""
+        assert isinstance(self.bounding, PeopleBySize)
+        return Beyond.of(released, self.half, self.bounding, self.place(released), most_people)
 
     def spelled(self) -> dict[str, object]:
         """What is found, the ladder and the noise."""

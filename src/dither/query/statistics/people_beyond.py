@@ -7,11 +7,32 @@ length of the vector of rows in each group, so that there the kind is by sum n_g
 
 That a person moves one count, or two, is the theorem of `statistics/people_by_size.py`.
 
-The number of people beyond is the sum of the counts. Of the rows that are left out, the fewest are told. Proof. A person
-with n rows, of which m count, leaves out n - m, that is one for each j >= m with n > j. On a ladder m = e_0 < e_1 < ... at
-least 1 of these is due to n > e_0, and at least e_k - e_(k-1) to n > e_k. So all people leave out at least
-T_0 + sum_k T_k (e_k - e_(k-1)), where T_k have more than e_k rows; and each T_k is at least its noisy count less its half
-bar, for all k together with the probability that is said, as their misses add up to no more than the rest.
+The number of people beyond is the sum of the counts. Of the rows that are left out, a lower bound is told.
+
+    e_0 < e_1 < ...   the ladder of K limits      T_j, Y_j   the people with more than e_j rows, and their noisy number
+    m = e_i           the limit up to which rows count
+    h                 a half-width, with P(|noise of all K counts together| > h) <= alpha
+
+Theorem. With a probability of at least 1 - alpha, for all limits m = e_i of the ladder together, so also for one that was
+chosen by the same noise, T_i >= Y_i - h, and the people beyond m leave out at least
+
+    (Y_i - h) + sum over j > i of (e_j - e_(j-1)) max(0, Y_j - h)   rows.
+
+For |T_i - Y_i| <= h, for all i together, take alpha / 2 for alpha in the definition of h.
+
+Proof. A person with n rows, of which m count, leaves out n - m, that is one for each r >= m with n > r. At least 1 of these
+is due to n > e_i, and at least e_j - e_(j-1) to n > e_j: all people leave out at least T_i + sum over j > i of T_j (e_j -
+e_(j-1)). Y_j - T_j is the sum S_j of the noise of the last K - j counts. These are sums of 1, 2, ..., K independent
+symmetric variables, of which P(max S_j > h) <= 2 P(S_0 > h) = P(|S_0| > h) (Levy's inequality): at the first sum above h,
+the rest is at least zero with a probability of 1/2 or more. Likewise P(max |S_j| > h) <= 2 P(|S_0| > h).
+
+One half-width for all limits suits high ones, where one person stands for many rows: for the last of 20 limits it is more
+than eight deviations of the noise, so that noise is hardly ever taken for very many rows.
+
+What is told of rows. Nothing unless Y_i > 2 h, so that the low end of people is more than h above zero: where few people are
+beyond the limit, a false lower bound has a probability far below alpha. A T_j is taken as no more than the people that the
+released number of rows has room for, m rows each, and as none where nobody has more than e_j rows by the owner's word. All
+of this lowers the bound, so that it holds as before.
 """
 
 from __future__ import annotations
@@ -19,10 +40,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
-from dither.mechanisms.additive.gaussian import Gaussian
-from dither.mechanisms.additive.geometric import Geometric
 from dither.numeric.number import Number
 from dither.query.counters.estimators import Columns
 from dither.query.plan.question import Question
@@ -30,7 +50,7 @@ from dither.query.plan.spelling import spell
 from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
 from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.people_by_size import PeopleByRows, PeopleHistogram
+from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleHistogram
 from dither.query.statistics.people_sums import sum_of_counts
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
@@ -41,32 +61,43 @@ SHARE = {True: Fraction(1, 10), False: Fraction(1, 20)}  # of an epsilon, or of 
 
 
 class Beyond(NamedTuple):
-    """People beyond the limits: how many, between which, and the fewest rows that they leave out."""
+    """People beyond the limits: how many, between which, and a lower bound of the rows that they leave out."""
 
     people: int
     low: int
     high: int
-    rows: int | None  # None where people are sorted by the length of their vectors, which tells little of rows
+    rows: int | None  # None where nothing is told of them
 
+    @classmethod
+    def of(
+        cls,
+        released: Sequence[int],
+        half: int,
+        sizes: PeopleBySize,
+        place: int = 0,
+        most_people: int | None = None,
+    ) -> Beyond:
+        """Read people and rows off noisy counts.
 
-def fewest_rows(
-    mechanism: Geometric | Gaussian, released: Sequence[int], edges: Sequence[int], place: int, alpha: float
-) -> int:
-    """How many rows people beyond an edge leave out at least, but for a probability of alpha.
-
-    Args:
-        mechanism: of the noise of each count.
-        released: noisy counts of people, `released[k]` of those above `edges[k]` and not above the next.
-        edges: of the kinds, in rows of a person.
-        place: of the edge up to which rows count.
-        alpha: the probability that it is too many, whichever edge was chosen.
-    """
-    # Noise is as likely below zero as above, and only above it is it too many: so twice the share. A bar is at least of 1/2.
-    found, each = 0, min(0.5, 2 * alpha / len(released))
-    for at in range(place, len(released)):
-        people = sum(released[at:]) - sum_of_counts(mechanism, len(released) - at, each)
-        found += max(0, people) * (1 if at == place else edges[at] - edges[at - 1])
-    return found
+        Args:
+            released: noisy counts of people, `released[k]` of those above `edges[k]` and not above the next.
+            half: the half-width that holds for the number of people beyond each limit, for all together.
+            sizes: what people are sorted by, and the edges.
+            place: of the limit up to which people are counted.
+            most_people: the most that the released number of rows has room for, where that is known.
+        """
+        above = list(accumulate(reversed(released)))[::-1]  # people beyond each limit
+        people = above[place]
+        rows = None
+        if isinstance(sizes, PeopleByRows) and not sizes.squared and people > 2 * half:
+            edges, hard = sizes.edges, sizes.of.table.hard_rows
+            room = people if most_people is None else most_people
+            several = [max(0, min(one - half, room)) for one in above]
+            rows = several[place]
+            for at in range(place + 1, len(edges)):
+                if hard is None or edges[at] < hard:
+                    rows += several[at] * (edges[at] - edges[at - 1])
+        return cls(max(0, people), max(0, people - half), max(0, people + half), rows or None)
 
 
 @dataclass(frozen=True)
@@ -99,14 +130,10 @@ class PeopleBeyond(PeopleHistogram):
         found = self.beyond(released)
         return [found.people], [found.low], [found.high]
 
-    def beyond(self, released: list[int]) -> Beyond:
-        """How many people there are beyond the limits, and how many rows of theirs are left out at least."""
-        half = int(self.error(0, self.confidence))
-        people = sum(released)
-        assert isinstance(self.bounding, PeopleByRows)
-        edges, alpha = self.bounding.edges, float(1 - self.confidence)
-        known = None if self.bounding.squared else fewest_rows(self.mechanism, released, edges, 0, alpha)
-        return Beyond(max(0, people), max(0, people - half), max(0, people + half), known)
+    def beyond(self, released: list[int], most_people: int | None = None) -> Beyond:
+        """How many people there are beyond the limits, and a lower bound of the rows that they leave out."""
+        assert isinstance(self.bounding, PeopleBySize)
+        return Beyond.of(released, int(self.error(0, self.confidence)), self.bounding, most_people=most_people)
 
     def error(self, place: int, confidence: Fraction) -> float:
         """How far the number of people may be off."""

@@ -45,6 +45,7 @@ class Price:
     confidence: Fraction
     error_is_wished: bool = False  # whether it must be known beforehand how far a column may be off
     ends: Fraction = ENDS  # the share that the ends of an interval have, where they cost something
+    lost: Fraction = Fraction(0)  # the delta of a choice of values that nobody declared; 0 where none may be made
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Statistic(ABC):
 
     code: ClassVar[str]  # how stored questions spell it
     within: ClassVar[bool] = True  # counted in one group more than the question has
+    by_holders: ClassVar[bool] = False  # in the last group, values by how many people hold them, whatever numbers those are
+    is_lower_bound: ClassVar[bool] = False  # for certain, and without an upper end
     of_choice: ClassVar[bool] = False  # read off what the choice of groups released, at no further price
 
     question: Question  # the question's groups, and last, where it is counted within them, the one by which rows are

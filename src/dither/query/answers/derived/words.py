@@ -67,9 +67,10 @@ def selected_words(offer: Offer) -> list[str]:
     return [*told, f"{by} {SELECTED}"]
 
 
-def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> list[str]:
-    """That an interval has no end, where one has none."""
-    names = [*(one.name for one in question.aggregates), *(one.name for one in question.derived)]
+def open_words(offer: Offer, columns: Mapping[str, Sequence[object]]) -> list[str]:
+    """That an interval has no end, where one has none; a lower bound says itself that it has no upper one."""
+    names = [name for name, statistic, _ in offer.columns if not statistic.is_lower_bound]
+    names += [one.name for one in offer.question.derived]
     found = [
         name
         for name in names
@@ -80,7 +81,9 @@ def open_words(question: Question, columns: Mapping[str, Sequence[object]]) -> l
             for end, value in zip(columns[name + which], columns[name], strict=True)
         )
     ]
-    return [f"no end (None) of {', '.join(found)}: what is divided by may be zero, by its error bar"] if found else []
+    why = "what is divided by may be zero, by its error bar"
+    why += ", or a part has no upper end" if offer.shows_values else ""
+    return [f"no end (None) of {', '.join(found)}: {why}"] if found else []
 
 
 def slope_words(offer: Offer) -> list[str]:

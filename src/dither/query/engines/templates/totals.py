@@ -19,7 +19,8 @@ groups    Her totals in a group with n > R rows become t R // n, truncated towar
           at most R reach together. She keeps at most max_groups groups: first by a hash of salt, person and group, then by
           the group itself, so that no tie is left to the engine.
 values    Of her different pairs of group and value she keeps at most so many: first by a hash of salt, person, group and
-          value, then by group and value. What is left is counted once in each group, whoever has it.
+          value, then by group and value. What is left is counted once in each group, whoever has it; or, `holders`, the
+        people of each value, and then the values with so many people.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from dither.query.engines.words import SMALL, Words
 from dither.query.plan.question import Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
-from dither.query.statistics.distinct_values import KeepValues
+from dither.query.statistics.distinct_values import KeepHolders, KeepValues
 from dither.query.statistics.people_by_size import (
     PeopleByGroups,
     PeopleByRows,
@@ -210,13 +211,32 @@ def _hashed(shape: Shape) -> list[str]:
 
 
 def _values(shape: Shape, bounding: KeepValues, rows: str, salt: int | str) -> str:
-    pair = [*shape.keys, "x0"]
-    there = " AND ".join(f"count({name}) > 0" for name in pair)
-    pairs = f"SELECT p, {', '.join(pair)} FROM ({rows}) AS r GROUP BY p, {', '.join(pair)} HAVING {there}"
-    order = ", ".join([shape.words.order(salt, ["p", *_hashed(shape), "x0"]), *pair])
-    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({pairs}) AS mine"
     counted = shape.all_measured("count(*)", "count({})", "sum({})")
-    return group_totals(shape.keys, counted, f"({placed}) AS placed WHERE place <= {bounding.groups}")
+    return group_totals(shape.keys, counted, _kept_pairs(shape, shape.keys, bounding, rows, salt))
+
+
+def _kept_pairs(shape: Shape, keys: list[str], bounding: KeepValues, rows: str, salt: int | str) -> str:
+    """The pairs of a group and a value that count of each person, to stand after FROM."""
+    pair = [*keys, "x0"]
+    pairs = f"SELECT p, {', '.join(pair)} FROM ({rows}) AS r GROUP BY p, {', '.join(pair)} HAVING {_there(pair)}"
+    order = ", ".join([shape.words.order(salt, ["p", *_hashed(shape)[: len(keys)], "x0"]), *pair])
+    placed = f"SELECT *, row_number() OVER (PARTITION BY p ORDER BY {order}) AS place FROM ({pairs}) AS mine"
+    return f"({placed}) AS placed WHERE place <= {bounding.groups}"
+
+
+def _there(names: list[str]) -> str:
+    return " AND ".join(f"count({name}) > 0" for name in names)
+
+
+def _holders(shape: Shape, bounding: KeepHolders, rows: str, salt: int | str) -> str:
+    """By group and number of people: how many values so many people hold. Where each row is a person, it holds its value."""
+    *keys, people = shape.keys
+    pair, least = [*keys, "x0"], shape.words.integer(bounding.min_people)
+    each_row = shape.question.table.person is None
+    kept = f"({rows}) AS r" if each_row else _kept_pairs(shape, keys, bounding, rows, salt)
+    held = f"SELECT {', '.join([*keys, f'count(*) AS {people}'])} FROM {kept} GROUP BY {', '.join(pair)}"
+    held += f" HAVING count(*) >= {least} AND {_there(pair)}"
+    return group_totals(shape.keys, [f"{shape.words.wide('count(*)')} AS t0"], f"({held}) AS held")
 
 
 def _summed(words: Words, part: str, total: str) -> str:
@@ -235,4 +255,5 @@ SELECTS: dict[type[Bounding], Callable[[Shape, Any, str, int | str], str]] = {
     PeopleBySums: by_sums,
     PeopleByValues: by_values,
     KeepValues: _values,
+    KeepHolders: _holders,
 }

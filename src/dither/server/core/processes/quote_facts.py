@@ -37,7 +37,7 @@ def quote_facts(quote: Quote | Batch, analyst: str, daily: Guarantee | None = No
         "confidence": str(several[0].confidence),
         "errors": errors[0] if isinstance(quote, Quote) else errors,
         "left": left,
-        "words": _words(errors, left, of),
+        "words": "; ".join([_words(errors, left, of), *_uncounted(several)]),
         "unprotected": "; ".join(dict.fromkeys(one.unprotected for one in several if one.unprotected)),
         "explain": "\n".join([quote.explain(analyst=analyst), *more]),
         "describe": "\n\n".join(one.describe() for one in several),
@@ -90,6 +90,11 @@ def _words(errors: list[dict[str, float | None]], left: int, of: str) -> str:
     more = f"about {left:,} more such {'question is' if left == 1 else 'questions are'} left {of}"
     more = more if left else f"no more such question is left {of}"
     return "; ".join([*told[:MOST], *(["..."] if len(told) > MOST else []), more])
+
+
+def _uncounted(several: list[Quote]) -> list[str]:
+    """Such as: rows without patient_id are not counted."""
+    return [f"{told} are not counted" for told in dict.fromkeys(one.offer.uncounted for one in several) if told]
 
 
 def _short(error: float) -> str:

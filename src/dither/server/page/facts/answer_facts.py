@@ -163,7 +163,7 @@ def _table(answer: Answer) -> TableFacts:
     ]
     sides = [_cells(answer, columns, name, has_interval=name in intervals) for name in names]
     beyond = None if answer.beyond is None else Beyond(**answer.beyond)  # type: ignore[arg-type]
-    told = None if beyond is None else beyond_words(beyond)
+    told = None if beyond is None else beyond_words(beyond, answer.confidence)
     return TableFacts(
         sql=answer.sql,
         heads=shown,
@@ -173,10 +173,14 @@ def _table(answer: Answer) -> TableFacts:
         holds_truth=set(answer.statements.values()) <= {"truth", "of released numbers"},
         says=[line for line in answer.says.splitlines() if line != told],
         note=answer.note,
-        beyond=None if beyond is None else {name: cell_text(part) for name, part in beyond._asdict().items()},
+        beyond=None if beyond is None else _beyond_texts(beyond, answer.confidence),
         unprotected=answer.unprotected,
         chart=_chart(answer) if len(answer) else "",
     )
+
+
+def _beyond_texts(beyond: Beyond, confidence: Fraction) -> dict[str, str | None]:
+    return {name: cell_text(part) for name, part in beyond._asdict().items()} | {"percent": percent_text(confidence)}
 
 
 def _chart(answer: Answer) -> str:
