@@ -37,6 +37,8 @@ def read_column(values: Any) -> NDArray[Any]:
     if is_list(values):
         return objects(values)
     listed = getattr(values, "to_list", None) or getattr(values, "to_pylist", None)  # pandas and polars; pyarrow
+    if listed is None and getattr(values, "ndim", 0) == 1:
+        listed = getattr(values, "tolist", None)  # arrays of pandas, such as `frame["who"].array`
     dtype = _dtype(values)
     plain_array = dtype is None or isinstance(dtype, np.dtype) or str(dtype).lower().startswith(FLOATS)
     if listed is None or plain_array:  # a missing float is NaN; a missing whole number would make floats of all

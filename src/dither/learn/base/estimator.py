@@ -283,6 +283,6 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
     def _predicted(self, X: Any) -> Rows:
         """Rows to predict for, as those of the fit were read."""
         check_is_fitted(self, "guarantee_")
-        cells = read_cells(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        cells = read_cells(X, stated_width(self.bounds))
+        validate_data(self, X if cells.names else cells, reset=False, skip_check_array=True)  # of a list it reads a row
         return Rows(*scaled(cells, self.facts_.columns))

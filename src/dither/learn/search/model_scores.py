@@ -48,9 +48,10 @@ def read_models(models: Any, labelled: bool, columns: int | None = None) -> tupl
 
 
 def width_of(models: Any) -> int | None:
-    """Return how many columns the cells of a map say there are; None if there is no such cell."""
+    """Return how many columns the cells of a map or fitted models say there are; None if none of them does."""
     listed = models if isinstance(models, (list, tuple)) else ()
-    return next((len(model) for model in listed if is_cell(model)), None)
+    widths = (len(model) if is_cell(model) else getattr(model, "n_features_in_", None) for model in listed)
+    return next((width for width in widths if width is not None), None)
 
 
 def is_cell(model: Model) -> bool:
