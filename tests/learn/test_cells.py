@@ -20,6 +20,7 @@ from dither.learn import (
     KMeans,
     LinearRegression,
     LogisticRegression,
+    PrivateSearch,
     Ridge,
     StandardScaler,
 )
@@ -230,3 +231,30 @@ def test_what_is_no_number_is_refused_in_words(number):
     if number is not None:
         with pytest.raises(NumberError, match="norm"):
             LinearRegression(**facts, target_bounds=(0, 1), norm=number).fit(X, y)
+
+
+def test_columns_of_another_kind_are_refused_wherever_they_are_read(tmp_path):
+    """Each row would be in no category, or without a label: a score or a search would be charged for nothing."""
+    ledger = dither.Ledger.create(tmp_path / "books.db", budget=dither.approx(9, "1e-5"), domain="clinic")
+    numbers, texts = (pyarrow.table({"k": cells}) for cells in ([1, 2, 1], ["1", "2", "1"]))
+    y, others = np.array(["no", "yes", "no"]), np.array([0, 1, 0])
+    facts = {"bounds": {"k": [1, 2]}, "classes": ["no", "yes"]}
+    model = GaussianNB(epsilon=1, **facts).fit(numbers, y)
+    line = LinearRegression(epsilon=1, delta="1e-6", bounds={"k": (0, 5)}, target_bounds=(0, 1)).fit(numbers, others)
+    search = PrivateSearch(estimator=GaussianNB(**facts), settings=[{}], epsilon=1, ledger=ledger)
+    price, entries = {"epsilon": 1, "ledger": ledger}, len(list(ledger.history()))
+    for call in (
+        lambda: model.predict(texts),
+        lambda: line.predict(texts),
+        lambda: model.private_score(texts, y, **price),
+        lambda: model.private_score(numbers, others, **price),
+        lambda: line.private_score(texts, others, **price),
+        lambda: line.private_score(numbers, y, **price),
+        lambda: search.fit(texts, y),
+        lambda: search.fit(numbers, others),
+    ):
+        with pytest.raises(DataError, match="another kind|in no category|bounds of numbers|a target is a number"):
+            call()
+    assert len(list(ledger.history())) == entries
+    search.fit(numbers, y)
+    model.private_score(numbers, y.tolist(), **price)

@@ -20,7 +20,7 @@ from attrs import evolve
 from dither.arguments import argument_errors
 from dither.errors import DataError, GuaranteeError, ReleaseError
 from dither.extras import needs
-from dither.learn.base.cells import Cells, read_cells
+from dither.learn.base.cells import Cells, check_kinds, read_cells
 from dither.learn.base.columns import stated_width
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts, read_max_rows
@@ -30,7 +30,7 @@ from dither.learn.base.price import Price, read_price
 from dither.learn.base.private_score import FAILED, is_right, single_answers
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Release, to_json, untold
-from dither.learn.base.targets import read_labels
+from dither.learn.base.targets import check_labels, read_labels
 from dither.learn.search.model_scores import model_scores, read_models, row_worth, width_of
 from dither.learn.search.random_runs import COST, best_run, ends
 from dither.ledger.entries.receipt import Receipt
@@ -129,7 +129,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         ids = None if person is None else read_person(person, cells.rows)
         price = self._price()
         check_persons(ids, self.max_rows, "fit(X, y, person=ids)")
-        among = self._candidates(cells, labels, price)
+        among = self._candidates(cells, y, labels, price)
         receipt = self._charge(price)
         with untold() as done:
             kept = np.ones(cells.rows, dtype=bool) if ids is None else kept_rows(ids, cells.rows, self.max_rows)
@@ -195,7 +195,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         self.ledger.touch(receipt)
         return receipt
 
-    def _candidates(self, cells: Cells, labels: Any, price: Price) -> Any:
+    def _candidates(self, cells: Cells, y: Any, labels: Any, price: Price) -> Any:
         """Models, or estimators with their settings and facts; refused where they do not fit."""
         if self.models is not None:
             among = read_models(self.models, labels is not None, len(cells.columns))
@@ -203,6 +203,8 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
             return among
         found = [(model, model._facts(cells, labels)) for model in self._set(labels)]
         for model, facts in found:
+            check_kinds(cells, facts.columns, facts.names)
+            check_labels(y, facts.classes)
             model._rehearse(facts)
         return found
 

@@ -285,4 +285,5 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         check_is_fitted(self, "guarantee_")
         cells = read_cells(X, stated_width(self.bounds))
         validate_data(self, X if cells.names else cells, reset=False, skip_check_array=True)  # of a list it reads a row
+        check_kinds(cells, self.facts_.columns, self.facts_.names)
         return Rows(*scaled(cells, self.facts_.columns))

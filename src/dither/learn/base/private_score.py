@@ -31,7 +31,7 @@ import numpy as np
 from attrs import frozen
 
 from dither.errors import ReleaseError
-from dither.learn.base.cells import Cells, Floats, Integers, read_cells
+from dither.learn.base.cells import Cells, Floats, Integers, check_kinds, read_cells
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
 from dither.learn.base.payment import read_ledger
@@ -39,7 +39,7 @@ from dither.learn.base.people import check_persons, kept_rows, read_person
 from dither.learn.base.price import Price, read_price
 from dither.learn.base.release import Release, from_json, to_json, untold
 from dither.learn.base.rows import Rows
-from dither.learn.base.targets import encode_labels, encode_target, read_labels
+from dither.learn.base.targets import check_labels, encode_labels, encode_target, read_labels
 from dither.ledger.entries.receipt import Receipt
 from dither.ledger.ledger import Ledger
 from dither.mechanisms.additive.additive import half_width, read_confidence
@@ -125,6 +125,8 @@ def classifier_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, 
     """The accuracy of a classifier on private rows."""
     cells = read_cells(X, len(facts.columns))
     labels = read_labels(y, cells.rows)
+    check_kinds(cells, facts.columns, facts.names)
+    check_labels(y, facts.classes)
     ids = None if person is None else read_person(person, cells.rows)
     times = facts.rows_per_person
     check_persons(ids, times, "private_score(X, y, person=ids, epsilon=...)")
@@ -150,6 +152,8 @@ def regressor_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, p
     cells, bounds = read_cells(X, len(facts.columns)), facts.target
     assert bounds is not None
     labels = read_labels(y, cells.rows)
+    check_kinds(cells, facts.columns, facts.names)
+    check_labels(y, facts.classes)
     ids = None if person is None else read_person(person, cells.rows)
     times = facts.rows_per_person
     check_persons(ids, times, "private_score(X, y, person=ids, epsilon=...)")
