@@ -406,12 +406,12 @@ def test_estimators_read_labels_and_persons_entry_by_entry(name, encoded):
 def test_persons_with_large_numbers_stay_apart(encoded):
     """As doubles some of them would be one person, whose second row is left out."""
     model, persons = ESTIMATORS["LinearRegression"](), [TINY + at for at in range(len(NUMBERS))]
-    CODED = pandas.CategoricalDtype([*persons, *LARGE[2:]])
-    kinds = {name: kind for name, kind in TYPED["numbers"].items() if "64" in name and "oat" not in name or "rrow" in name}
-    kinds |= {"pandas array": (lambda cells: pandas.array(cells, dtype="Int64"), LARGE)}
-    kinds |= {"pandas category": (series(CODED), LARGE)}
-    kinds |= {"pandas Categorical": (lambda cells: pandas.Categorical(cells, dtype=CODED), LARGE)}
-    del kinds["Arrow double"]
+    categories, chosen = pandas.CategoricalDtype([*persons, *LARGE[2:]]), ("int64", "pandas Int64", "pandas arrow")
+    kinds = {
+        name: TYPED["numbers"][name] for name in (*chosen, "pandas array", "polars Int64", "Arrow int64", "Arrow dictionary")
+    }
+    kinds["pandas category"] = series(categories), LARGE
+    kinds["pandas Categorical"] = (lambda cells: pandas.Categorical(cells, dtype=categories)), LARGE
     table, thin = tables(NUMBERS, WARDS)["list of lists"], tables(without(NUMBERS), without(WARDS))["list of lists"]
     base = fitted(encoded, model, thin, without(TARGETS), without(persons))
     for name, (make, held) in kinds.items():
@@ -565,6 +565,14 @@ def test_cells_of_a_histogram_are_found_value_by_value(name):
             assert ((more >= 0) & (more.sum() <= 2)).all()
 
 
+def test_every_counter_is_here():
+    """What counts values; all kinds of unknown keys read pairs with one function."""
+    counters = {name for name in density.__all__ if callable(getattr(getattr(density, name), "count", None))}
+    keys = {name for name in counters if "Key" in name}
+    assert counters - keys == {"Bins", "Categories", "Grid", "Marginals", "Moments", "Covariance"}
+    assert len({getattr(density, name).count for name in keys - {"KeyChoice"}}) == 1
+
+
 def test_moments_are_added_up_value_by_value():
     moments = [density.Moments(epsilon=1, low=0, high=10, degree=degree) for degree in (1, 2)]
     pairs = density.Covariance(epsilon=1, first=(0, 10), second=(0, 10))
@@ -595,30 +603,60 @@ def test_keys_are_counted_pair_by_pair():
 # -- surveys ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_of_another_kind_is_refused_in_words_before_any_other_is_randomized(monkeypatch):
+PLACES = [(0, 1), (2, 2), (1, 1), (0, 0), (1, 0), (2, 1), (0, 2), (1, 2)]
+COINS = [True, False, True, False, False, True, False, True]
+LISTED = {"domain": ["no", "yes"], "epsilon": 1}
+SURVEYS = {
+    "CoinFlip": (lambda: local.CoinFlip(), COINS),
+    "DirectEncoding": (lambda: local.DirectEncoding(**LISTED), WARDS),
+    "DirectEncoding of numbers": (lambda: local.DirectEncoding(10, epsilon=1), NUMBERS),
+    "HadamardResponse": (lambda: local.HadamardResponse(**LISTED), WARDS),
+    "LocalHashing": (lambda: local.LocalHashing(**LISTED), WARDS),
+    "SubsetSelection": (lambda: local.SubsetSelection(**LISTED), WARDS),
+    "UnaryEncoding": (lambda: local.UnaryEncoding(**LISTED), WARDS),
+    "Longitudinal": (lambda: local.Longitudinal(["no", "yes"], first="ln(2)", forever="ln(3)"), WARDS),
+    "GridResponse": (lambda: local.GridResponse(width=3, height=3, epsilon=1), PLACES),
+    "Duchi": (lambda: local.Duchi(0, 10, epsilon=1), NUMBERS),
+    "Piecewise": (lambda: local.Piecewise(0, 10, epsilon=1), NUMBERS),
+    "Hybrid": (lambda: local.Hybrid(0, 10, epsilon=1), NUMBERS),
+    "NoisyNumber": (lambda: local.NoisyNumber(0, 10, epsilon=1), NUMBERS),
+    "HeavyHitters": (lambda: local.HeavyHitters(epsilon=1, longest=4), WARDS),
+    "HeavyHitters of numbers": (lambda: local.HeavyHitters(epsilon=1, bits=8), NUMBERS),
+}
+
+
+def test_every_survey_is_here():
+    given = {name for name in local.__all__ if hasattr(getattr(local, name), "randomize")}
+    assert given == {name.split(" of ")[0] for name in SURVEYS}
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_an_answer_of_another_kind_is_refused_in_words_before_any_other_is_randomized(name, monkeypatch):
     """`docs/known-limits.md` says that a refusal shows where the answers are; the collector has no report then."""
-    surveys = [
-        (local.DirectEncoding(["no", "yes"], epsilon=1), WARDS),
-        (local.LocalHashing(["no", "yes"], epsilon=1), WARDS),
-        (local.GridResponse(width=3, height=3, epsilon=1), [(0, 1), (2, 2), (1, 1), (0, 0)]),
-        (local.Hybrid(0, 10, epsilon=1), NUMBERS),
-        (local.HeavyHitters(epsilon=1, longest=4), WARDS),
-        (local.HeavyHitters(epsilon=1, bits=8), NUMBERS),
-    ]
-    drawn = []
-    for survey, good in surveys:
-        encode = "_encode" if hasattr(survey, "_encode") else None
-        if encode is not None:
-            real = getattr(type(survey), encode)
-            monkeypatch.setattr(type(survey), encode, lambda self, places, real=real: drawn.append(1) or real(self, places))
-        dtype = survey.randomize(good).payload.dtype
-        for hostile in HOSTILE:
-            drawn.clear()
-            with suppress(DataError):
-                reports = quiet(survey.randomize, [*good[:AT], hostile, *good[AT + 1 :]])
-                assert (len(reports), reports.payload.dtype) == (len(good), dtype)
-                continue
-            assert not drawn
+    make, good = SURVEYS[name]
+    survey, drawn = make(), []
+    dtype = survey.randomize(good).payload.dtype
+    if hasattr(survey, "_encode"):
+        encode = survey._encode
+        monkeypatch.setattr(type(survey), "_encode", lambda self, places: drawn.append(places.tolist()) or encode(places))
+    if good in (PLACES, COINS):
+        given = [("list", [*good[:AT], hostile, *good[AT + 1 :]], without(good)) for hostile in HOSTILE]
+    else:
+        given = [one for one in columns(good, AT) if not one[0].startswith(("list of lists", "some lists"))]
+    for label, column, less in given:
+        try:
+            quiet(survey.randomize, less)
+        except DataError:
+            continue  # a container that no survey takes, whatever is in it
+        drawn.clear()
+        with suppress(DataError):
+            reports = quiet(survey.randomize, column)
+            assert (len(reports), reports.payload.dtype) == (len(good), dtype), label
+            quiet(survey.randomize, less)
+            for one, other in zip(without(drawn[0]), drawn[1], strict=True) if drawn else ():
+                assert abs(one - other) <= (good is NUMBERS), label  # numbers are rounded at random, to the next place
+            continue
+        assert not drawn, label
 
 
 def test_reports_are_counted_one_by_one():

@@ -253,7 +253,7 @@ def test_columns_of_another_kind_are_refused_wherever_they_are_read(tmp_path):
         lambda: search.fit(texts, y),
         lambda: search.fit(numbers, others),
     ):
-        with pytest.raises(DataError, match="another kind|in no category|bounds of numbers|a target is a number"):
+        with pytest.raises(DataError, match=r"another kind|in no category|bounds of numbers|a target is a number"):
             call()
     assert len(list(ledger.history())) == entries
     search.fit(numbers, y)
