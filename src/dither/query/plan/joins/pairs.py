@@ -19,8 +19,8 @@ last, and enforces the product whatever the tables hold, also where an owner's h
 A limit is at most MOST, as in a policy: of a larger product nothing is hard.
 
 A hard limit of groups, or of rows in each, is the owner's word about columns of that table. It remains hard beside a side
-that is hard at one row a person, for groups by those columns (`limits_groups` in `plan/relations.py`). Otherwise rows fall into
-other groups by a column of the other side, and of hard limits only those of rows in all groups together remain
+that is hard at one row a person, for groups by those columns (`limits_groups` in `plan/relations.py`). Otherwise rows fall
+into other groups by a column of the other side, and of hard limits only those of rows in all groups together remain
 (`Table.hard_by_rows`).
 """
 
@@ -53,7 +53,7 @@ class Rows(Protocol):
 def most_paired(left: Table, right: Table) -> Most:
     """Return how many rows a person may have on each side: without limit beside a side where she has one row.
 
-    Where the owner says that it is one, whoever has two is left out. So nobody has more pairs than rows, whatever tables hold.
+    Where the owner says that it is one, whoever has two is left out. So nobody has more pairs than rows.
     """
     if left.alone or right.alone:
         return None, None
