@@ -8,7 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+import dither
 from dither.privacy.unit import Unit
+from dither.query.answers.derived.statements import said_by
+from dither.query.dataset import Dataset
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.relations import JoinOnPerson
 from dither.query.policy.policy import read_policy
@@ -163,6 +166,77 @@ def test_who_is_within_hard_limits_of_both_sides_is_counted_in_full(limits, rows
             counted = {key: total / asked.bounding.resolution for key, (total,) in totals.items() if total}
             assert counted == plain(sql, clinic(*size)), (sql, size)
     assert said >= fewest
+
+
+HARD_GROUPS = {"max_groups": 2, "max_rows_per_group": 2, "hard": ["max_groups", "max_rows_per_group"]}
+BESIDE = ("join", "left", "semi", "beside a subquery", "three")
+OF = {
+    **FROM,
+    "alone": "rows",
+    "semi": "rows r WHERE EXISTS (SELECT 1 FROM people p WHERE p.who = r.person AND p.part > r.cost)",
+    "beside a subquery": "(SELECT person, ward, cost FROM rows r JOIN people p ON p.who = r.person) q",
+}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_rows": 3},
+        {"max_rows": 3, "hard": ["max_rows"]},
+        {"max_groups": 2, "max_rows_per_group": 2},
+        {**HARD_GROUPS, "hard": ["max_groups"]},
+        HARD_GROUPS,
+        {**HARD_GROUPS, "max_rows": 3, "hard": ["max_rows", "max_groups", "max_rows_per_group"]},
+        {**HARD_GROUPS, "max_rows": 3, "hard": ["max_rows_per_group"]},
+        {"max_groups": 5, "max_rows_per_group": 9, "max_rows": 3, "hard": ["max_groups", "max_rows_per_group"]},
+        {"max_rows": 5, "max_sum": {"cost": 7}, "hard": ["max_sum.cost", "bounds.cost"]},
+    ],
+)
+@pytest.mark.parametrize("asked", ["COUNT(*)", "SUM(cost)", "AVG(cost)", "MEDIAN(cost)", "COUNT(DISTINCT person)"])
+def test_a_side_of_one_row_a_person_changes_no_limit_and_no_statement(limits, asked):
+    rules = stated((limits, {"max_rows": 1, "hard": ["max_rows"]}))
+    for groups, pure in itertools.product(("", "ward"), (False, True)):
+        said = {source: reading(asked, source, groups, rules, pure=pure) for source in ("alone", *BESIDE)}
+        assert set(said.values()) == {said["alone"]}, (groups, said)
+
+
+def reading(asked, source, groups, rules, *, pure):
+    """Limits of what is counted, and what the number says."""
+    sql = f"SELECT {GROUPS[groups]}{asked} AS n FROM {OF[source]}{' GROUP BY ' + groups if groups else ''}"
+    book = dither.Ledger.temporary(dither.pure(9) if pure else dither.approx(9, "1e-6"))
+    offer = Dataset(rules, book, {}).quote(sql, epsilon=1).offer
+    one = offer.columns[0][1].bounding
+    return said_by(offer)["n"], type(one), one.groups, one.rows, one.most, one.complete
+
+
+def test_hard_groups_are_those_by_cells():
+    """A person in two wards, once in each: she has two rows of one number of rows, where one row a group is hard."""
+    hard = {"max_groups": 2, "max_rows_per_group": 1, "hard": ["max_groups", "max_rows_per_group"]}
+    rules = stated((hard, {"max_rows": 1, "hard": ["max_rows"]}))
+    totals = "(SELECT person, ward, COUNT(*) AS k FROM rows GROUP BY person, ward) q"
+    for by, source, complete in [
+        ("ward", totals, True),
+        ("k", totals, False),
+        ("ward, k", totals, False),
+        ("sex", FROM["join"], False),
+        ("ward, sex", FROM["join"], True),
+        ("ward, sex", FROM["left"], True),
+        ("ward, sex", FROM["left on more"], False),
+        ("ward", FROM["full on more"], False),
+        ("ward", FROM["unmatched"], True),
+        ("sex", FROM["unmatched"], False),
+    ]:
+        sql = f"SELECT {by}, COUNT(*) AS n FROM {source} GROUP BY {by}"
+        assert Pairs(sql, "clip", stated=rules).bounding.complete is complete, (by, source)
+
+
+def test_whoever_has_two_rows_where_one_is_hard_is_in_no_pair():
+    """Nobody has more pairs than rows, however long the other side is."""
+    rules = stated(({"max_rows": 3}, {"max_rows": 1, "hard": ["max_rows"]}))
+    for source, counted in {"join": 2, "left": 2, "full": 2, "unmatched": 1}.items():
+        sql = f"SELECT COUNT(*) AS n FROM {OF[source]}"
+        asked, data = Pairs(sql, "clip", stated=rules), clinic(3, 2)
+        assert asked.totals(data, random.Random(1))[()][0] == counted * asked.bounding.resolution, source
 
 
 def plain(sql, data):

@@ -114,13 +114,13 @@ def _made(relation: Relation, matches: Mapping[JoinPublic, int]) -> Made:
         case JoinOnPerson(left, right) | OuterJoin(left, right):
             first, second = _made(left, matches), _made(right, matches)
             paired = max(first.rows, second.rows, PAIRED)
-            rows = paired if relation.most_rows[0] is not None else first.rows * second.rows
+            rows = first.rows * second.rows if None in relation.most_rows else paired
             return Made(rows, max(rows, first.pairs, second.pairs))
         case SemiJoin(of, other):
             # none is made of a row here; but where pairs are compared, as many are looked at
             looked, first = _looked_up(relation), _made(of, matches)
             pairs = [] if looked is None else [max(1, matches[looked])]
-            pairs += [PAIRED] if relation.most_rows[0] is not None else []
+            pairs += [] if None in relation.most_rows else [PAIRED]
             here = first.rows * max(pairs, default=1)
             return Made(first.rows, max(first.pairs, here, _made(other, matches).pairs))
         case UnionAll(parts):

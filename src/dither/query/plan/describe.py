@@ -208,7 +208,11 @@ def _called(column: Column) -> str:
 
 
 def _few(most: Most) -> str:
-    return "" if most[0] is None else f" (who has at most {most[0]} rows of the first, {most[1]} of the second)"
+    sides = zip(most, ("the first", "the second"), strict=True)
+    limits = [(rows, side) for rows, side in sides if rows is not None]
+    told = [f"{rows} {'row' if rows == 1 else 'rows'} of {side}" for rows, side in limits[:1]]
+    told += [f"{rows} of {side}" for rows, side in limits[1:]]
+    return f" (who has at most {', '.join(told)})" if told else ""
 
 
 def _joined(on: Sequence[Expression]) -> str:

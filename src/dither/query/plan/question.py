@@ -13,7 +13,7 @@ from dither.query.plan.aggregates import Aggregate
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import Derived
 from dither.query.plan.expressions import Comparison, ReleasedConstant, Value
-from dither.query.plan.relations import Relation, table_where
+from dither.query.plan.relations import Relation, limits_groups, table_where
 from dither.query.policy.column import Key
 from dither.query.policy.table import Table
 
@@ -211,5 +211,7 @@ class Question:
 
     @cached_property
     def table(self) -> Table:
-        """The rows that meet the condition as a table: its columns, its person, its limits."""
-        return table_where(self.relation, self.where)
+        """The rows that meet the condition as a table: its columns, its person, its limits in these groups."""
+        table = table_where(self.relation, self.where)
+        by_cells = limits_groups(self.relation, self.where, [group.by for group in self.groups])
+        return table if by_cells else table.hard_by_rows

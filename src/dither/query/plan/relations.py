@@ -22,15 +22,16 @@ leaves all others as they were. Bounding comes after all of it, once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.expression_parts import hard_facts
-from dither.query.plan.expressions import ColumnValue, Compare
+from dither.query.plan.expressions import ColumnValue, Compare, columns_of
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.joins.pairs import Most, leaves_out, most_paired, pair_table, value_facts
 from dither.query.plan.joins.semi_join import SemiJoin
@@ -311,6 +312,54 @@ def total_behind(relation: Relation, column: Column) -> PersonTotal | None:
             return next((total for total in found if total is not None), None)
         case Scan() | Chain():
             return None
+
+
+def limits_groups(relation: Relation, where: Expression | None, keys: Sequence[Expression]) -> bool:
+    """Return whether hard limits of groups hold for groups by such keys: an owner speaks of groups by cells of a table.
+
+    A person's rows are in no more groups by a column that has one value for each person; but all may be in one of these.
+    """
+    kinds = [_key_kind(_kept(relation, where), key) for key in keys]
+    return not kinds or ("other" not in kinds and "cell" in kinds)
+
+
+KeyKind = Literal["cell", "person", "other"]  # cells of a table; one value for each person; all else
+
+
+def _kept(relation: Relation, where: Expression | None) -> Relation:
+    """The relation whose rows meet a condition: of an outer join, perhaps its left side alone."""
+    unmatched = isinstance(relation, OuterJoin) and where is not None and relation.unmatched(where) is not None
+    return relation.left if isinstance(relation, OuterJoin) and unmatched else relation
+
+
+def _key_kind(relation: Relation, key: Expression) -> KeyKind:
+    """What rows are sorted by: cells decide, if no column is of another kind."""
+    kinds = {_column_kind(relation, column) for column in columns_of(key)}
+    return "other" if "other" in kinds else "cell" if "cell" in kinds else "person"
+
+
+def _column_kind(relation: Relation, column: Column) -> KeyKind:
+    match relation:
+        case Scan() | Chain():
+            return "cell" if column in relation.table.columns else "other"
+        case FilterRows(of, condition):
+            return _column_kind(_kept(of, condition), column)
+        case Project(of, columns) | GroupByPerson(of, columns):
+            by = next((by for here, by in columns if here == column), None)
+            return "other" if by is None else _key_kind(of, by)
+        case JoinOnPerson(left, right, columns) | OuterJoin(left, right, columns):
+            there, mine = dict(columns), {one.name: one for one in left.table.columns}
+            if column not in there and column.name not in mine:
+                return "other"
+            side, other = (right, left) if column in there else (left, right)
+            one_row = side.table.hard_rows == 1
+            if one_row or other.table.hard_rows != 1:  # beside missing values, the one row is not beside all of hers
+                apart = isinstance(relation, OuterJoin) and bool(relation.on) and side is right
+                return "person" if one_row and not apart else "other"
+            return _column_kind(side, there[column] if column in there else mine[column.name])
+        case SemiJoin(of) | WindowByPerson(of) if column in of.table.columns:
+            return _column_kind(of, column)
+    return "other"
 
 
 def person_words(table: Table) -> str:

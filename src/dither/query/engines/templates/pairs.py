@@ -33,7 +33,7 @@ def few_pairs(words: Words, left: Side, right: Side, most: Most, *, keeps_right:
     A side that is looked at twice is written once, or nested joins would grow as 2^n. Where rows of the right are not kept
     by themselves, those of people who are left out of the left are in no pair, and may stay.
     """
-    if most[0] is None or most[1] is None:
+    if most == (None, None):
         return "", left[0], right[0]
     named, heads = [], []
     for name, (rows, table), twice in ((LEFT, left, keeps_right), (RIGHT, right, True)):
@@ -46,8 +46,10 @@ def few_pairs(words: Words, left: Side, right: Side, most: Most, *, keeps_right:
     return f"WITH {', '.join(heads)} ", lefts, rights
 
 
-def _without_many(words: Words, rows: str, table: Table, other: Side, most: int) -> str:
-    """Rows without those of people who have more than so many on the other side."""
+def _without_many(words: Words, rows: str, table: Table, other: Side, most: int | None) -> str:
+    """Rows without those of people who have more than so many on the other side; None: whatever they have."""
+    if most is None:
+        return rows
     looked, there = other
     assert table.person is not None
     assert there.person is not None

@@ -18,8 +18,10 @@ So limits that are hard on both sides are hard for the pairs. Privacy does not r
 last, and enforces the product whatever the tables hold, also where an owner's hard limit is exceeded.
 A limit is at most MOST, as in a policy: of a larger product nothing is hard.
 
-A hard limit of groups is the owner's word about columns of that table. Rows fall into other groups by a column of the other
-side, so of hard limits only those of rows in all groups together remain (`Table.hard_by_rows`).
+A hard limit of groups, or of rows in each, is the owner's word about columns of that table. It remains hard beside a side
+that is hard at one row a person, for groups by those columns (`limits_groups` in `plan/relations.py`). Otherwise rows fall
+into other groups by a column of the other side, and of hard limits only those of rows in all groups together remain
+(`Table.hard_by_rows`).
 """
 
 from __future__ import annotations
@@ -49,9 +51,16 @@ class Rows(Protocol):
 
 
 def most_paired(left: Table, right: Table) -> Most:
-    """Return how many rows a person may have on each side: without limit where she has one row on a side."""
+    """Return how many rows a person may have on each side: without limit beside a side where she has one row.
+
+    Where the owner says that it is one, whoever has two is left out. So nobody has more pairs than rows.
+    """
     if left.alone or right.alone:
         return None, None
+    if right.hard_rows == 1:
+        return None, 1
+    if left.hard_rows == 1:
+        return 1, None
     return max(MOST_PAIRED, left.most_rows), max(MOST_PAIRED, right.most_rows)
 
 
@@ -85,6 +94,10 @@ def pair_table(left: Table, right: Table, columns: Beside, *, apart: bool = Fals
         )
     )
     hard = value_facts(left) | value_facts(right, columns)
+    for side, other in ((left, right), (right, left)):
+        if other.hard_rows == 1 and not apart:
+            same = {"max_groups": side.max_groups == groups, "max_rows_per_group": side.max_rows_per_group == rows}
+            hard |= {fact for fact, kept in same.items() if kept and fact in side.hard}
     if ours is not None and theirs is not None and limit(ours, theirs) <= MOST:
         most, hard = limit(ours, theirs), hard | {"max_rows"}
     sums: list[tuple[str, Fraction]] = []
