@@ -285,7 +285,7 @@ def _counts(means: NDArray[np.float64], variance: NDArray[np.float64], phase: ND
     drawn = np.where(phase < np.where(few, m * m / (m * m + v), 0.5), high, low)
     drawn = drawn if drawn.any() else m
     until = np.rint(np.cumsum(drawn) * (means.sum() / drawn.sum()))
-    return np.diff(until, prepend=0.0).astype(np.int64)
+    return np.asarray(np.diff(until, prepend=0.0).astype(np.int64))
 
 
 def hill(width: int, height: int, x: float, y: float) -> NDArray[np.float64]:
