@@ -7,6 +7,7 @@ import pytest
 
 from dither import ln
 from dither.errors import InputError
+from dither.local import choice
 from dither.local.choice import KINDS, SHAPES, choose, formula, predicted_variation
 from dither.local.collect.tally import Tally
 from dither.local.surveys.direct_encoding import DirectEncoding
@@ -109,6 +110,34 @@ def test_what_is_predicted_of_a_map_is_what_comes_of_it(shape, scores):
         far += float(np.abs(frequency - sizes / people).sum()) / 8
     assert shares.sum() == pytest.approx(1)
     assert predicted_variation(survey, shares, people) == pytest.approx(far, rel=0.34, abs=0.03)
+
+
+@pytest.mark.parametrize("scores", ["distance", "uniform"])
+@pytest.mark.parametrize(("side", "people"), [(10, 10), (10, 50), (20, 200), (40, 200)])
+def test_few_people_on_many_cells_are_predicted_as_well(side, people, scores):
+    shares, rng = SHAPES["clusters"][1](side, side), np.random.default_rng(5)
+    survey = GridResponse(width=side, height=side, epsilon=4, scores=scores)
+    found = predicted_variation(survey, shares, people)
+    sizes = rng.multinomial(people, shares)
+    matrix = survey.kernel.push(np.eye(side * side)[sizes > 0])
+    counts = rng.multinomial(sizes[sizes > 0], matrix).sum(axis=0)
+    frequency = survey.estimate(Tally(survey.record, counts, people)).frequency
+    assert found == pytest.approx(float(np.abs(frequency - sizes / people).sum()) / 2, abs=0.15)
+
+
+def test_a_map_of_one_person_is_predicted():
+    assert [0 < one.total_variation <= 1 for one in choose((10, 10), 2, 1).candidates] == [True, True]
+
+
+def test_counts_that_are_predicted_keep_their_number():
+    means = np.full(60, 0.125)
+    phase = np.linspace(0.001, 0.999, 60)
+    for variance in (means, means * 0, means * 10):
+        counts = choice._counts(means, variance, phase)
+        assert (counts >= 0).all()
+        assert counts.sum() in (7, 8)
+    assert choice._counts(np.array([0.01, 0.01]), np.array([0.01, 0.01]), np.array([0.9, 0.9])).sum() == 0
+    assert choice._counts(np.array([9.0, 16.0]), np.array([9.0, 16.0]), np.array([0.1, 0.9])).tolist() == [12, 13]
 
 
 def test_bad_input_is_refused_with_words():

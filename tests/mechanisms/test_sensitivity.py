@@ -94,6 +94,8 @@ def test_the_largest_change_of_one_number():
     for linf in (4, -1, "x", 2):
         with pytest.raises(InputError):
             sensitivity.Sensitivity(l1=3, l2_squared=3, linf=linf, unit=ADD)
+    with pytest.raises(InputError, match="square is 5 or less"):  # 3 or less would be refused again
+        sensitivity.Sensitivity(l1=3, l2_squared=5, linf=3, unit=ADD)
 
 
 def test_the_pair_that_attains_it_is_named():

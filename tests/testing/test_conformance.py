@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import random
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from attrs import frozen
 from flint import arb, fmpq
@@ -583,6 +586,56 @@ def test_a_plain_function_is_checked_for_privacy_and_nothing_else():
         check_privacy(answer, 1, [(False, True)])
     with pytest.raises(DataError, match="drew nothing"):
         check_privacy(bool, pure(1), [(False, True)])
+
+
+@pytest.mark.parametrize(
+    "draw", [random.random, np.random.random, np.random.default_rng(3).random], ids=["random", "numpy", "own"]
+)
+@pytest.mark.parametrize("often", [0.5, 0.05])
+def test_what_is_random_beside_dither_is_no_broken_promise(draw, often):
+    """The promise is true; the enumeration cannot see it, and says so."""
+
+    def flips_again(smokes):
+        return answer(smokes) ^ (draw() < often)
+
+    def adds_again(number):
+        return number + Geometric(epsilon=1, sensitivity=1).release(0) + (draw() < often)
+
+    for release, guarantee, pair in ((flips_again, pure("ln(3)"), (False, True)), (adds_again, pure(1), (0, 1))):
+        for _ in range(20):
+            with contextlib.suppress(DataError):
+                check_privacy(release, guarantee, [pair])  # no BrokenPromise
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.random], ids=["random", "numpy"])
+def test_a_rare_draw_past_dither_is_seen_by_the_state_of_its_generator(draw):
+    def tells_rarely(smokes):
+        return smokes if draw() < 1e-9 else answer(smokes)
+
+    with pytest.raises(DataError, match="draws from random or numpy"):
+        check_privacy(tells_rarely, pure("ln(3)"), [(False, True)])
+
+
+def test_a_value_without_noise_is_compared_with_one_that_has_noise():
+    def sure_of_no(smokes):
+        return answer(smokes) if smokes else False
+
+    with pytest.raises(BrokenPromise, match="is false"):
+        check_privacy(sure_of_no, pure(1), [(False, True)])
+
+    def names_rarely(smokes):
+        return bool(Bernoulli("1/1000").sample()) if smokes else False
+
+    assert check_privacy(names_rarely, approx(0, "1/1000"), [(False, True)]).pairs == 1
+    with pytest.raises(BrokenPromise, match="is false"):
+        check_privacy(names_rarely, approx(0, "1/1001"), [(False, True)])
+
+
+def test_what_cannot_be_called_is_no_function():
+    for wrong in (3, Geometric(epsilon=1, sensitivity=1)):
+        with pytest.raises(DataError, match="cannot be called") as refused:
+            check_privacy(wrong, pure(1), [(0, 1)])
+        assert "check_mechanism" in refused.value.instead
 
 
 def test_what_a_mechanism_lacks_is_named():

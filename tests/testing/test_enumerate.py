@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import random
+import secrets
 from fractions import Fraction
 
 import attrs
@@ -178,8 +179,10 @@ def test_keys_tell_apart_what_anyone_can():
 
 def test_other_randomness_is_noticed():
     law = DiscreteLaplace(1)
-    with pytest.raises(DataError, match="two outputs"):
+    with pytest.raises(DataError, match=r"draws from random or numpy\.random"):
         law_of(lambda: law.sample() + random.random())
+    with pytest.raises(DataError, match="two outputs"):
+        law_of(lambda: law.sample() + secrets.randbelow(10))
     with pytest.raises(DataError, match=r"past dither\.noise"):
         law_of(lambda: law.sample() + law.sampler().one())
     turns = iter(range(10**9))

@@ -15,7 +15,8 @@ with the smaller report, and equals to the simpler one.
 
 Places on a grid are compared by the total variation of the whole map, for a shape of it that is assumed: where every error
 is wide, one share says nothing and the map still says much. It is predicted by estimating from counts that are as far from
-their means as chance takes them, up or down by fixed rows of signs: first the people, then their reports.
+their means as chance takes them, up or down by fixed rows of numbers: first the people, then their reports. Where a count of
+one is rare, chance is 0 and sometimes 1, so that few people on many cells are predicted as well.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overlo
 
 from dither.arguments import argument_errors
 from dither.errors import DataError, NumberError, SizeError
-from dither.local.collect.bayesian_update import signs
+from dither.local.collect.bayesian_update import LEAST, phases
 from dither.local.collect.intervals import normal_quantile
 from dither.local.collect.tally import Tally
 from dither.local.registry import by_name
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FRESH = 17  # signs of other rows than those that an estimate uses itself
-PREDICTIONS = 2  # rows of signs, and their negatives, that a prediction is the mean of
+FRESH = 17  # phases of other rows than those that an estimate uses itself
+PREDICTIONS = 2  # rows of phases, and what they lack to 1, that a prediction is the mean of
 MOST_CELLS = 4096  # of a grid: a prediction estimates the whole map eight times
 TIE = 1.02  # half-widths within 2% count as equal
 LARGEST = 64.0  # of epsilon in these formulas; beyond it nothing changes
@@ -260,16 +261,31 @@ def predicted_variation(survey: GridResponse, shares: NDArray[np.float64], peopl
     import numpy as np
 
     found = []
-    drawn, reported = (signs(shares.size, PREDICTIONS, first=first) for first in (FRESH, FRESH + PREDICTIONS))
-    for living, noise in zip(drawn, reported, strict=True):
-        sizes = np.maximum(people * shares + living * np.sqrt(people * shares), 0.0)
-        sizes *= people / sizes.sum()
-        means = survey.kernel.push(sizes)
-        deviation = np.sqrt(np.maximum(means - survey.kernel.push_squares(sizes), 0.0))
-        counts = np.rint(np.maximum(means + noise * deviation, 0.0)).astype(np.int64)
+    living, reporting = (phases(shares.size, PREDICTIONS, first=first) for first in (FRESH, FRESH + PREDICTIONS))
+    for drawn, reported in zip(*(np.concatenate([rows, 1 - rows]) for rows in (living, reporting)), strict=True):
+        sizes = _counts(people * shares, people * shares, drawn)
+        means = survey.kernel.push(sizes.astype(np.float64))
+        counts = _counts(means, means - survey.kernel.push_squares(sizes.astype(np.float64)), reported)
         frequency = survey.estimate(Tally(survey.record, counts, int(counts.sum()))).frequency
         found.append(float(np.abs(frequency - sizes / people).sum()) / 2)
     return sum(found) / len(found)
+
+
+def _counts(means: NDArray[np.float64], variance: NDArray[np.float64], phase: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole counts, as many in all as their means, and as far from them as chance takes them.
+
+    Each is one of two numbers that have this mean and variance: a deviation up or down, alike often, or where that would be
+    below zero, 0 or sometimes m + v / m.
+    """
+    import numpy as np
+
+    m, v = np.maximum(means, LEAST), np.maximum(variance, 0.0)
+    few = m * m < v
+    low, high = np.where(few, 0.0, m - np.sqrt(v)), np.where(few, m + v / m, m + np.sqrt(v))
+    drawn = np.where(phase < np.where(few, m * m / (m * m + v), 0.5), high, low)
+    drawn = drawn if drawn.any() else m
+    until = np.rint(np.cumsum(drawn) * (means.sum() / drawn.sum()))
+    return np.asarray(np.diff(until, prepend=0.0).astype(np.int64))
 
 
 def hill(width: int, height: int, x: float, y: float) -> NDArray[np.float64]:

@@ -85,7 +85,8 @@ class Sensitivity:
         largest = norm if linf is None else rational(linf, name="linf", nonnegative=True)
         if linf is not None and (largest > norm or largest**2 > square):
             why = "one number of a list moves by no more than all of them together"
-            raise NumberError("linf", linf, why, f"{Number(norm)} or less")
+            most = f"{Number(norm)} or less" if norm**2 <= square else f"a number whose square is {Number(square)} or less"
+            raise NumberError("linf", linf, why, most)
         self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), linf=largest, pair=pair)
 
     @property

@@ -97,7 +97,7 @@ def check_privacy(
 
     Raises:
         BrokenPromise: The output distributions of a pair differ by more than the guarantee allows.
-        DataError: There are no two values to compare, or the function draws nothing.
+        DataError: There are no two values to compare, the function draws nothing, or something else is seen to be random.
         SizeError: A distribution has too many outcomes, or too much of it was left out.
 
     Example:
@@ -108,6 +108,9 @@ def check_privacy(
         >>> round(check_privacy(answer, dither.pure("ln(3)"), [(False, True)]).epsilon, 4)
         1.0986
     """
+    if not callable(release):
+        why = "it cannot be called"
+        raise DataError("release", release, why, "a function of one value; check_mechanism takes a mechanism")
     laws = Laws(_Function(release, guarantee), pairs, None, (), 3, law, cutoff)
     compared, ratio = _compare(laws, guarantee)
     return _report(release, laws, compared, ratio, 0)
@@ -255,7 +258,11 @@ def _compare(laws: Laws, guarantee: Guarantee) -> tuple[int, float]:
         for first, second in (keys, keys[::-1]):
             if first != second and (first, second) not in compared:
                 compared.add((first, second))
-                found = claim.check(laws.values[first], laws.values[second], laws.known[first], laws.known[second])
+                try:
+                    found = claim.check(laws.values[first], laws.values[second], laws.known[first], laws.known[second])
+                except BrokenPromise:
+                    laws.confirm((first, second))
+                    raise
                 ratio = max(ratio, found)
     if not compared:
         why = "the values of each pair are equal"

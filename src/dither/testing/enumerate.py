@@ -4,11 +4,16 @@ A release that draws from `dither.noise` is run again and again. Each draw is an
 the run ends with an output whose probability is the product of those of the outcomes. The runs together are a tree; a
 branch is left when its probability falls below the cutoff, and what is left out is counted as `missing`. So for each
 output the computed probability is a lower bound of the true one, and together with `missing` an upper bound.
+
+That is so if nothing else is random. Draws from the generators of `random` and `numpy.random` are seen by their states, and
+others (`secrets`, a generator of one's own) where they change an output of runs that are made again.
 """
 
 from __future__ import annotations
 
 import math
+import pickle
+import random
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,7 +36,7 @@ from dither.numeric.representation import short_repr
 
 BITS = 192
 MOST_RUNS = 200_000
-REPEATED = 3  # runs that are made twice, to see that nothing else is random
+REPEATED = 20  # so often the first run is made again, the k-th a k-th as often, to see that nothing else is random
 
 T = TypeVar("T")
 OutcomeStream = Callable[[], Iterator[tuple[Any, arb]]]
@@ -90,9 +95,18 @@ def outcomes(release: Callable[[T], Any], value: T, *, cutoff: NumberLike = "1e-
         >>> [str(law.outputs[key]) for key in law.masses], law.draws
         (['False', 'True'], 1)
     """
+    found = outcomes_of(release, value, cutoff=cutoff)
+    if found.draws == 0:
+        raise drew_nothing(release)
+    return found
+
+
+def outcomes_of(release: Callable[[T], Any], value: T, *, cutoff: NumberLike) -> Outcomes:
+    """`outcomes`, also where nothing is drawn for this value."""
     least = rational(cutoff, name="cutoff", positive=True)
     masses: dict[Hashable, arb] = {}
     outputs: dict[Hashable, Any] = {}
+    states = _generator_states()
     with precision(BITS):
         script = _Script(to_ball(least))
         runs = 0
@@ -100,21 +114,34 @@ def outcomes(release: Callable[[T], Any], value: T, *, cutoff: NumberLike = "1e-
             runs += 1
             if runs > MOST_RUNS:
                 raise _too_many(f"{runs} runs")
-            again = script.once(release, value) if runs <= REPEATED else None
+            again = [script.once(release, value) for _ in range(REPEATED // runs)]
             output = script.run(release, value)
-            if runs <= REPEATED and _shown(again) != _shown(output):
-                why = "the same draws gave two outputs"
-                raise DataError("release", (again, output), why, "draws from dither.noise only")
+            if _generator_states() != states:
+                raise DataError("release", release, "it draws from random or numpy.random", "draws from dither.noise only")
+            for other in again:
+                if _shown(other) != _shown(output):
+                    raise two_outputs((other, output))
             if output is not None:
                 key = as_key(output[0])
                 masses[key] = masses[key] + script.chance if key in masses else script.chance
                 outputs[key] = output[0]
-        if script.longest == 0:
-            raise DataError("release", release, "it drew nothing from dither.noise", "noise that is drawn from there")
         missing = (1 - sum(masses.values(), start=arb(0))).upper()
         if missing < 0:
             raise DataError("release", release, "its draws differ from run to run", "a release without a memory")
         return Outcomes(masses, outputs, missing, script.longest)
+
+
+def drew_nothing(release: object) -> DataError:
+    return DataError("release", release, "it drew nothing from dither.noise", "noise that is drawn from there")
+
+
+def two_outputs(found: object) -> DataError:
+    return DataError("release", found, "the same draws gave two outputs", "draws from dither.noise only")
+
+
+def _generator_states() -> tuple[Any, bytes]:
+    """Of the generators that others draw from without making one."""
+    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))
 
 
 def _too_many(found: str | Law) -> SizeError:

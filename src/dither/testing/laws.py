@@ -11,7 +11,7 @@ from dither.errors import BrokenPromise, DataError, InputError, SizeError
 from dither.mechanisms.sensitivity import data_sets, neighbours
 from dither.numeric.number import NumberLike
 from dither.privacy.guarantee.guarantee import Guarantee
-from dither.testing.enumerate import Outcomes, as_key, outcomes
+from dither.testing.enumerate import REPEATED, Outcomes, as_key, drew_nothing, outcomes_of, two_outputs
 
 MOST_MISSING = 0.05  # more than that left out proves too little
 
@@ -64,7 +64,22 @@ class Laws:
                 found = _law(self._mechanism, value, self._cutoff) if self._law is None else self._law(value)
                 _check_missing(self._mechanism, found, self._cutoff)
                 self.known[key] = found
+        if self._law is None and self.known[first].draws == self.known[second].draws == 0:
+            raise drew_nothing(self._mechanism.release)
         return first, second
+
+    def confirm(self, keys: tuple[Any, Any]) -> None:
+        """Raise a DataError if a law comes out differently when it is computed again: then more is random than is seen."""
+        if self._law is not None:
+            return
+        for key in keys:
+            law = self.known[key]
+            for _ in range(1 + REPEATED // len(law.masses)):
+                again = _law(self._mechanism, self.values[key], self._cutoff)
+                if again.masses.keys() != law.masses.keys():
+                    raise two_outputs(sorted(again.masses.keys() ^ law.masses.keys(), key=repr)[:3])
+                if not all(again.masses[output].overlaps(mass) for output, mass in law.masses.items()):
+                    raise two_outputs(self._mechanism.release)
 
     def all(self) -> dict[Any, Outcomes]:
         """The output distributions of all values, computed as far as they are missing."""
@@ -83,7 +98,7 @@ def _value_key(value: Any) -> Any:
 
 def _law(mechanism: Released, value: Any, cutoff: NumberLike) -> Outcomes:
     try:
-        found = outcomes(mechanism.release, value, cutoff=cutoff)
+        found = outcomes_of(mechanism.release, value, cutoff=cutoff)
     except InputError as error:
         if error.where in ("release", "cutoff", "output"):  # what `outcomes` itself refuses
             raise

@@ -230,15 +230,21 @@ def split(counts: NDArray[np.float64], variance: NDArray[np.float64]) -> tuple[N
     return counts + SHARE * noise, counts - noise / SHARE
 
 
-def signs(size: int, rows: int, *, first: int = 1) -> NDArray[np.float64]:
-    """Rows of signs, then their negatives: the top bits of 1, 4, 9, ... times powers of ODD from `first`, modulo 2^64."""
+def signs(size: int, rows: int) -> NDArray[np.float64]:
+    """Rows of signs, then their negatives: -1 where `phases` are 1/2 or more."""
+    import numpy as np
+
+    found = np.where(phases(size, rows) < 0.5, 1.0, -1.0)
+    return np.concatenate([found, -found])
+
+
+def phases(size: int, rows: int, *, first: int = 1) -> NDArray[np.float64]:
+    """Rows of numbers from 0 to 1: 1, 4, 9, ... times powers of ODD from `first`, modulo 2^64, divided by 2^64."""
     import numpy as np
 
     at = np.arange(1, size + 1, dtype=np.uint64)
     factors = np.array([pow(ODD, first + row, 2**64) for row in range(rows)], dtype=np.uint64)
-    top = (at * at * factors[:, None]) >> np.uint64(63)
-    found = 1.0 - 2.0 * top.astype(np.float64)
-    return np.concatenate([found, -found])
+    return (at * at * factors[:, None]).astype(np.float64) / 2.0**64
 
 
 def _weights(kernel: Kernel, h: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
