@@ -182,6 +182,7 @@ def test_noise_as_large_as_a_variance_leaves_no_figure(tmp_path):
         ({"cost": None}, "not a number"),
         ({"cost": "200.1"}, "between 0 and 400 is above 200"),
         ({"cost - age": 301}, "is above 260"),
+        ({"age": 61}, "between 0 and 120 is above 60"),
         ({"cost": 3, "COST": 3}, "stated twice"),
         (3, "names no column"),
         ({3: 3}, "names no column"),
