@@ -12,7 +12,7 @@ group has less than a row (for a sample, two), the interval is all that is possi
 They hold noise. Where the steps are coarser than the column's own, what that changes is in them too: the deviation of a
 difference is at most its largest size, half a step (for a sample times the root of n / (n - 1), sqrt 2 where n is not known
 well enough), and deviations obey the triangle inequality. A quoted error holds both: the counted deviation lies between the
-guess less half a step and the guess plus half a step, and noise has its largest error at these two.
+guess less half a step and the guess plus half a step, and what noise changes is taken as the larger at these two.
 """
 
 from __future__ import annotations
