@@ -210,6 +210,14 @@ def test_facts_from_the_data_are_told_by_model_receipt_and_history(ledger):
     assert "Outside" not in model().fit(data.features("SELECT cost FROM visits", target="ill")).explain()
 
 
+@pytest.mark.parametrize(("facts", "told"), [({}, "rows without patient"), ({"complete": ["patient"]}, "")])
+def test_a_fit_says_that_rows_of_nobody_are_not_counted(ledger, facts, told):
+    data = clinic(ledger, **facts).features("SELECT age, cost FROM visits", target="ill")
+    assert data.uncounted == told
+    lines = model().fit(data).explain().splitlines()
+    assert [line for line in lines if line.startswith("Not counted")] == ([f"Not counted  {told}"] if told else [])
+
+
 def test_public_labels_are_told_by_the_receipt(ledger):
     X, y = np.zeros((4, 2)), ["a", "b", "a", "b"]
     fitted = model(bounds=(0, 1), classes="public", ledger=ledger).fit(X, y)

@@ -183,7 +183,9 @@ def test_rows_of_a_person_are_counted_only_where_somebody_says_whose_they_are():
     with pytest.raises(DataError, match="whose a row is"):
         model.fit(X, y)
     people = ["ada", "bob", None, "ada", np.nan, [1], *["ada"] * (len(X) - 6)]
-    assert "at most 2 of a person count" in model.fit(X, y, person=np.array(people, dtype=object)).explain()
+    told = model.fit(X, y, person=np.array(people, dtype=object)).explain()
+    assert "at most 2 of a person count" in told
+    assert "Not counted  rows without a person" in told.splitlines()
     kept = kept_rows(np.array(people, dtype=object), len(X), 2)
     assert kept.tolist() == [True, True, False, True, *[False] * (len(X) - 4)]
     for wrong in ([1, 2], np.zeros((len(X), 2)), np.zeros(len(X), dtype=complex)):

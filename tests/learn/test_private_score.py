@@ -10,7 +10,7 @@ import pytest
 
 import dither
 from dither.errors import BudgetError, DataError
-from dither.learn import GaussianNB
+from dither.learn import GaussianNB, LinearRegression, PrivateSearch
 from dither.learn.base import private_score as scores
 from dither.learn.base.columns import NumberColumn
 from dither.learn.base.facts import Facts
@@ -175,6 +175,7 @@ def test_a_score_is_charged_and_told():
         assert found.interval[0] <= found.value <= found.interval[1]
         assert found.receipt.ledger == ledger.identity
         assert "accuracy" in str(found)
+        assert "not counted" not in str(found)
         with pytest.raises(BudgetError):
             model.private_score(X, y, epsilon=1, ledger=ledger)
         with pytest.raises(DataError, match="ledger"):
@@ -213,3 +214,15 @@ def test_a_regressor_is_scored():
     assert high - low < 0.3
     assert found.receipt is None
     assert "R squared" in str(found)
+
+
+def test_scores_and_searches_say_that_rows_of_nobody_are_not_counted():
+    X, y = np.array([[20.0], [80.0]] * 50), np.array([0, 1] * 50)
+    person = [None, *range(99)]
+    model = GaussianNB(epsilon=10, bounds=(0, 100), classes=[0, 1]).fit(X, y)
+    line = LinearRegression(epsilon=10, delta="1e-6", bounds=(0, 100), target_bounds=(0, 1)).fit(X, y)
+    for one in (model, line):
+        assert str(one.private_score(X, y, epsilon=10, person=person)).endswith("; rows without a person are not counted")
+    search = PrivateSearch([model, model], epsilon=10)
+    assert "Not counted  rows without a person" in search.fit(X, y, person=person).explain().splitlines()
+    assert "ot counted" not in search.fit(X, y).explain()

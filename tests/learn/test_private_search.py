@@ -140,6 +140,7 @@ def test_the_better_model_is_chosen(frame):
         assert (search.predict(good_table) == y).mean() > 0.9
         assert search.receipt_.ledger == ledger.identity
         assert "95%" in search.explain()
+        assert "ot counted" not in search.explain()
         with pytest.raises(BudgetError):
             clone(search).fit(table, y)
 

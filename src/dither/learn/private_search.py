@@ -25,7 +25,7 @@ from dither.learn.base.columns import stated_width
 from dither.learn.base.estimator import PrivateEstimator
 from dither.learn.base.facts import Facts, read_max_rows
 from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
-from dither.learn.base.people import check_persons, kept_rows, read_person
+from dither.learn.base.people import UNCOUNTED, check_persons, kept_rows, read_person
 from dither.learn.base.price import Price, read_price
 from dither.learn.base.private_score import FAILED, is_right, single_answers
 from dither.learn.base.quote import FitQuote
@@ -145,6 +145,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
             raise ReleaseError("fit", receipt.name if receipt else "without a ledger", FAILED, ways)
         stored = self.ledger.commit(receipt, done[0]) if self.ledger is not None and receipt is not None else done[0]
         self.guarantee_, self.receipt_ = price.guarantee, receipt
+        self.uncounted_ = "" if ids is None else UNCOUNTED
         self.words_ = tuple(self._expect(price, 2**62, labels is not None))
         return self._chosen(json.loads(stored), among, price, cells.names)
 
@@ -171,6 +172,7 @@ class PrivateSearch(KeepsLedger, BaseEstimator):
         check_is_fitted(self, "guarantee_")
         charged = "to no ledger: nobody counts it" if self.receipt_ is None else f"under receipt {self.receipt_.name}"
         first = f"Price      {self.guarantee_}, charged {charged}\nChosen     number {self.best_index_}, from 0 on"
+        first += f"\nNot counted  {self.uncounted_}" if self.uncounted_ else ""
         return Explanation("\n".join([first, *(f"Expect     {one}" for one in self.words_)]))
 
     def __sklearn_clone__(self) -> PrivateSearch:

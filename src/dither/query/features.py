@@ -24,6 +24,7 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.query.engines.fan_out import check_matches
 from dither.query.engines.templates.relations import question_sql, rows_of, with_tables
 from dither.query.holdings import Holdings
+from dither.query.plan.describe import uncounted_rows
 from dither.query.plan.question import Question
 from dither.query.plan.spelling import spell
 from dither.query.policy.column import Column, Type
@@ -88,6 +89,11 @@ class Features:
         """What of the policy's facts was taken from the data, in one sentence; '' where nothing was."""
         names = [column.name for column in (*self.columns, *([self.target] if self.target else []))]
         return unprotected_words(unprotected_columns(self.question.relation, names, self.holdings.policy))
+
+    @property
+    def uncounted(self) -> str:
+        """The rows that no fit counts, since they belong to nobody; '' where there are none by the owner's word."""
+        return uncounted_rows([self.question.relation])
 
     @property
     def asked(self) -> dict[str, Any]:

@@ -247,6 +247,9 @@ def test_words_say_what_the_intervals_hold():
     assert words({}, truth).startswith("each low to high holds the difference without noise")
     assert "with 44.9999% probability" in words(truth, truth, "0.49999999")
     assert words(truth, truth, "0.05") == "low and high say nothing: the two intervals may fail together with probability 1"
+    both = "rows without id are not counted\nb: all; intervals with both ends, taken alone, may miss the truth more often"
+    told = difference(one("whole", 5, 3, 8, statements=truth, says=both), one("whole", 2, 1, 4, **OTHER)).words
+    assert all(f"of a, {line}" in told for line in both.splitlines())
     chosen = one("whole", 5, 3, 8, statements=truth, says=f"HAVING {SELECTED}")
     assert f"of a, HAVING {SELECTED}" in difference(chosen, one("whole", 2, 1, 4, **OTHER)).words
     several = table(

@@ -12,7 +12,7 @@ import dither
 from dither.errors import NumberError, QuestionError
 from dither.query.counters import moment_errors
 from dither.testing import seeded
-from tests.query.clinics import all_counts, clinic, ledger
+from tests.query.clinics import all_counts, clinic, ledger, repeated
 
 pytestmark = pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
 ALIKE = ["STDDEV_POP(y)", "VAR_POP(y)", "COVAR_POP(y, x)"]  # those of a sample are hardly other numbers
@@ -94,6 +94,27 @@ def test_the_error_of_a_variance_is_that_of_one_counter_at_the_worst_mean(tmp_pa
     assert quote.errors["v"] / 1000**2 == pytest.approx(one, rel=0.05)
 
 
+@pytest.mark.parametrize("noise", ["geometric", "Gaussian"])
+@pytest.mark.parametrize("sql", ["AVG(c) AS a, STDDEV(c) AS s", "AVG(c) AS a, VAR_POP(c) AS s", "STDDEV_POP(c) AS s"])
+def test_quoted_errors_hold_the_rounding_to_coarser_steps(tmp_path, sql, noise):
+    """Prices at 9 below and above a whole step of 625/32: rounding moves each nearly as far as it can."""
+    c = np.repeat([107.0, 127.0, 147.0], 3000)  # counted as 97.7 + 19.5 k, or one more
+    facts = {"bounds": {"c": (0, 20_000)}, "steps": {"c": 1}, "complete": ["c"], "ledger": ledger(tmp_path, BUDGETS[noise])}
+    data = dither.protect(pyarrow.table({"c": c}), name="t", person="each row", **facts)
+    quote = data.quote(f"SELECT {sql} FROM t", epsilon=2000, size=len(c), spread={"c": float(c.std())})
+    truths = {"a": c.mean(), "s": {"STD": c.std(), "VAR": c.var()}[sql.partition(", ")[2][:3] or sql[:3]]}
+    assert "the rounding of values to coarser steps" in " ".join(quote.explain().split())
+    with seeded(3):
+        answers = list(repeated(quote, 20))
+    for name, error in quote.errors.items():
+        assert sum(abs(answer.columns[name][0] - truths[name]) > error for answer in answers) <= 6
+        assert all(answer.columns[f"{name}_high"][0] - answer.columns[f"{name}_low"][0] < 4 * error for answer in answers)
+    if "a" in quote.errors:
+        told = " ".join(data.quote(f"SELECT {sql} FROM t", epsilon=2000).explain().split())
+        assert "9.766 for the rounding of values to coarser steps" in told
+        assert "the rounding of" not in data.quote("SELECT AVG(c) AS a FROM t", epsilon=2000).explain()
+
+
 # -- what is said and refused --------------------------------------------------------------------------------------------
 
 
@@ -161,6 +182,7 @@ def test_noise_as_large_as_a_variance_leaves_no_figure(tmp_path):
         ({"cost": None}, "not a number"),
         ({"cost": "200.1"}, "between 0 and 400 is above 200"),
         ({"cost - age": 301}, "is above 260"),
+        ({"age": 61}, "between 0 and 120 is above 60"),
         ({"cost": 3, "COST": 3}, "stated twice"),
         (3, "names no column"),
         ({3: 3}, "names no column"),

@@ -334,6 +334,11 @@ def test_finite_intervals_of_slopes_miss_more_often_and_that_is_said(tmp_path):
     said = quote.release()
     for told in (quote.explain(), said.says, str(said.explain())):
         assert f"b, a: the confidence of 90% {OVER_ALL}" in " ".join(told.split())
+    slope = "(SELECT REGR_SLOPE(cost, age) FROM visits)"
+    for sql in (f"SELECT COUNT(*) AS n FROM visits WHERE cost > {slope}", f"SELECT COUNT(*) * {slope} AS n FROM visits"):
+        around = clinic(tmp_path).quote(sql, epsilon=10**4)
+        for told in (around.explain(), around.release().says):
+            assert f"{slope}: the confidence of 95% {OVER_ALL}" in " ".join(told.split())
     other = clinic(tmp_path).quote("SELECT CORR(cost, age) AS r FROM visits", epsilon=1)
     assert OVER_ALL not in " ".join(other.explain().split())
     batch = clinic(tmp_path).quote([asked, "SELECT COUNT(*) AS n FROM visits"], epsilon=1)

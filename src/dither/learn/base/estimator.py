@@ -28,7 +28,7 @@ from dither.learn.base.columns import read_bounds, stated_width
 from dither.learn.base.facts import Facts, read_max_rows, read_rows_hint
 from dither.learn.base.from_features import read_features
 from dither.learn.base.payment import KeepsLedger, read_ledger, refuse_cross_validation
-from dither.learn.base.people import check_persons, kept_rows, person_numbers, read_person
+from dither.learn.base.people import UNCOUNTED, check_persons, kept_rows, person_numbers, read_person
 from dither.learn.base.price import Kind, read_price
 from dither.learn.base.quote import FitQuote
 from dither.learn.base.release import Rehearsal, Release, Replay, from_json, to_json, untold
@@ -73,6 +73,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
     receipt_: Receipt | None
     guarantee_: Guarantee
     outside_: tuple[str, ...]
+    uncounted_: str
     row_counts_: tuple[RowCount, ...] = ()  # of rows that have what they need, where they need something
 
     def __init_subclass__(cls, **how: Any) -> None:
@@ -167,6 +168,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
             f"Model      {type(self).__name__}",
             f"Price      {self.facts_.price.words}, charged {charged}",
             f"Rows       {whose if self.facts_.has_persons else 'each is taken as another person'}",
+            *([f"Not counted  {self.uncounted_}"] if self.uncounted_ else []),
             f"Released   {self._made_of()}",
         ]
         total = "" if self.facts_.rows is None else f", of {self.facts_.rows:,} declared"
@@ -219,6 +221,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         self._name(len(stated.names), np.array(stated.names, dtype=object))
         self._model(facts, stored, receipt)
         self.outside_ += (features.unprotected,) if features.unprotected else ()
+        self.uncounted_ = features.uncounted
         return self
 
     def _name(self, count: int, names: Any) -> None:
@@ -276,6 +279,7 @@ class PrivateEstimator(KeepsLedger, BaseEstimator):
         self.facts_, self.released_, self.receipt_ = facts, tuple(again.released), receipt
         self.guarantee_ = facts.price.guarantee
         self.outside_ = (PUBLIC_LABELS,) if isinstance(getattr(self, "classes", None), str) else ()
+        self.uncounted_ = UNCOUNTED if facts.has_persons else ""
         for name, value in fitted.items():
             setattr(self, name, value)
         return self

@@ -18,6 +18,7 @@ from dither.errors import DataError, SizeError
 from dither.learn.base.cells import read_entries
 from dither.numeric.columns import plain
 
+UNCOUNTED = "rows without a person"
 NAMING = (str, bytes, int, float, bool, date, datetime, UUID)
 
 

@@ -35,7 +35,7 @@ from dither.learn.base.cells import Cells, Floats, Integers, check_kinds, read_c
 from dither.learn.base.exact_sums import exact_products
 from dither.learn.base.facts import Facts
 from dither.learn.base.payment import read_ledger
-from dither.learn.base.people import check_persons, kept_rows, read_person
+from dither.learn.base.people import UNCOUNTED, check_persons, kept_rows, read_person
 from dither.learn.base.price import Price, read_price
 from dither.learn.base.release import Release, from_json, to_json, untold
 from dither.learn.base.rows import Rows
@@ -70,6 +70,7 @@ class PrivateScore:
     released: tuple[int, ...]  # the whole numbers with noise
     guarantee: Guarantee
     receipt: Receipt | None
+    uncounted: str = ""  # the rows that no score counts
 
     def __float__(self) -> float:
         return self.value
@@ -77,7 +78,8 @@ class PrivateScore:
     def __str__(self) -> str:
         low, high = self.interval
         sure = f"{float(self.confidence):.0%}"
-        return f"{self.kind} {self.value:.4g}, {sure} interval of the noise {low:.4g} to {high:.4g}, {self.guarantee}"
+        told = f"; {self.uncounted} are not counted" if self.uncounted else ""
+        return f"{self.kind} {self.value:.4g}, {sure} interval of the noise {low:.4g} to {high:.4g}, {self.guarantee}{told}"
 
 
 @frozen
@@ -144,7 +146,8 @@ def classifier_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, 
     value = max(int(right), 0) / whole if whole else 0.5
     interval = accuracy_interval(int(right), int(wrong), reach)
     told = (int(right), int(wrong))
-    return PrivateScore(value, interval, asked.confidence, "accuracy", told, asked.price.guarantee, receipt)
+    lacking = "" if ids is None else UNCOUNTED
+    return PrivateScore(value, interval, asked.confidence, "accuracy", told, asked.price.guarantee, receipt, lacking)
 
 
 def regressor_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, person: Any, asked: Asked) -> PrivateScore:
@@ -169,7 +172,8 @@ def regressor_score(name: str, answers: Answers, facts: Facts, X: Any, y: Any, p
     reach = half_width(asked.law(2 * STEPS**2, times), asked.confidence, 4, 2 * LARGEST_INDEX)
     value, interval = r2_interval([int(one) for one in found], reach)
     told = tuple(int(one) for one in found)
-    return PrivateScore(value, interval, asked.confidence, "R squared", told, asked.price.guarantee, receipt)
+    lacking = "" if ids is None else UNCOUNTED
+    return PrivateScore(value, interval, asked.confidence, "R squared", told, asked.price.guarantee, receipt, lacking)
 
 
 def single_answers(answers: Answers, cells: Cells, kept: Any) -> dict[int, Any]:

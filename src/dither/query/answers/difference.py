@@ -26,6 +26,8 @@ from dither.errors import DataError
 from dither.ledger.entries.receipt import Receipt
 from dither.query.answers.difference_chart import Pair, difference_chart
 from dither.query.answers.interval_table import (
+    FINITE_ALONE,
+    NOT_COUNTED,
     SELECTED,
     IntervalTable,
     drawn_columns,
@@ -44,6 +46,7 @@ from dither.terminal import fitted_table, wrapped
 
 TRUE = {"truth", "of released numbers"}
 NUMBERS = {"whole", "number"}
+OF_EACH = (SELECTED, NOT_COUNTED, FINITE_ALONE)  # ends of the lines that are repeated for a difference
 SAME = "both are the same release of the same question: each difference is 0 exactly"
 
 
@@ -279,7 +282,7 @@ def _held(first: Compared, second: Compared, names: Sequence[str], level: Fracti
     told = [f"{held} ({', '.join(several)})" if len(found) > 1 else held for held, several in found.items()]
     sure = f"since the interval of a holds with {percent(first.confidence)} and that of b with {percent(second.confidence)}"
     for one, which in ((first, "a"), (second, "b")):
-        lines += [f"of {which}, {line}" for line in one.says.splitlines() if line.endswith(SELECTED)]
+        lines += [f"of {which}, {line}" for line in one.says.splitlines() if line.endswith(OF_EACH)]
     return [f"each low to high holds {' or '.join(told)} with {percent(level)} probability at least, {sure}", *lines]
 
 

@@ -25,6 +25,7 @@ from dither.query.answers.derived.values import DerivedValues, in_order
 from dither.query.answers.derived.words import constant_words, open_words, selected_words, slope_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
 from dither.query.answers.grouping_words import open_key_rows, open_key_words, total_words
+from dither.query.answers.interval_table import NOT_COUNTED
 from dither.query.answers.record import Column, Kind
 from dither.query.answers.released import Released
 from dither.query.counters.value_ranges import ReleasedColumns, shown_columns
@@ -76,11 +77,11 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
             [
                 *([MADE_UP] if whole.made_up else []),
                 *says,
-                *([f"{whole.uncounted} are not counted"] if whole.uncounted else []),
+                *([f"{whole.uncounted} {NOT_COUNTED}"] if whole.uncounted else []),
                 *total_words(question),
                 *selected_words(offer),
                 *open_words(offer, columns),
-                *slope_words(offer),
+                *slope_words(whole),
                 *found_words(before, released.limits),
                 *constant_words(whole, constants),
                 *([] if beyond is None else [beyond_words(beyond, offer.confidence)]),

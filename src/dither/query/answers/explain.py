@@ -182,7 +182,7 @@ def beyond_words(beyond: Beyond, confidence: Fraction) -> str:
     people = f"people beyond the limits: {number(beyond.people)} ({number(beyond.low)} to {number(beyond.high)})"
     if beyond.rows is None:
         return f"{people} with {percent} confidence; how many of their rows are left out is not known"
-    return f"{people}, and at least {number(beyond.rows)} of their rows are left out, with {percent} confidence"
+    return f"{people}, and at least {number(beyond.rows)} of their rows are left out, each with {percent} confidence"
 
 
 def found_words(offer: Offer, released: Sequence[Sequence[int]] | None) -> list[str]:

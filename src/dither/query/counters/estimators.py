@@ -234,8 +234,9 @@ class MeanEstimator(Estimator):
         return tuple([lower + width * float(part) for part in column] for column in (list(inside), low, high))  # type: ignore[return-value]
 
     def error(self, by: Reader) -> float | None:
-        """The half-width where a group has as many rows as somebody guessed."""
-        return None if by.guesses.size is None else self._error(by, by.guesses.size)
+        """The half-width where a group has as many rows as somebody guessed, with what rounding changes."""
+        size = by.guesses.size
+        return None if size is None else self._noise_error(by, size) + float(self.rounding)
 
     def unknown(self, guesses: Guesses) -> tuple[str, str] | None:
         """It needs the rows of a group."""
@@ -244,14 +245,18 @@ class MeanEstimator(Estimator):
     def told(self, by: Reader) -> str:
         """The half-width, or what it is divided by."""
         if by.guesses.size is None:
-            return f"about {rounded(self._error(by, MANY) * MANY)} {OVER_VALUES}"
-        return f"about {rounded(self._error(by, by.guesses.size))} where a group has {number(by.guesses.size)} values"
+            more = f", and {rounded(float(self.rounding))} for {ROUNDING}" if self.rounding else ""
+            return f"about {rounded(self._noise_error(by, MANY) * MANY)} {OVER_VALUES}{more}"
+        more = f", with {ROUNDING}" if self.rounding else ""
+        about = rounded(self._noise_error(by, by.guesses.size) + float(self.rounding))
+        return f"about {about} where a group has {number(by.guesses.size)} values{more}"
 
-    def _error(self, by: Reader, size: int) -> float:
+    def _noise_error(self, by: Reader, size: int) -> float:
         unit = self.row * by.resolution
         return interval.average_error(by.noise, size, unit, by.confidence, of_squares=self.of_squares) * float(self.width)
 
 
+ROUNDING = "the rounding of values to coarser steps"
 OVER_VALUES = "/ n for a group of n values (say size= for a figure)"
 
 

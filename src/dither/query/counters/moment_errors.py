@@ -220,6 +220,11 @@ class MomentEstimator(Estimator):
     def row_total(self) -> int:
         """What one row adds to all counters together."""
 
+    @property
+    def rounding_words(self) -> str:
+        """That the figure holds rounding too, where it does."""
+        return ""
+
     @abstractmethod
     def error_from(self, errors: MomentErrors) -> float | None:
         """The half-width in the units of the answer; None where noise leaves nothing of the number."""
@@ -264,4 +269,5 @@ class MomentEstimator(Estimator):
         several = [(name_of(of), rounded(float(by.guesses.deviation(of) or 0))) for of in dict.fromkeys(self.expressions)]
         told = " and ".join(f"{deviation} ({name})" for name, deviation in several)
         told = f"standard deviations {told}" if len(several) > 1 else f"standard deviation {several[0][1]}"
-        return f"at most {rounded(found)} where a group has {number(by.guesses.size or 0)} values with {told}{self.whatever}"
+        told += f"{self.whatever}{self.rounding_words}"
+        return f"at most {rounded(found)} where a group has {number(by.guesses.size or 0)} values with {told}"

@@ -11,21 +11,22 @@ group has less than a row (for a sample, two), the interval is all that is possi
 
 They hold noise. Where the steps are coarser than the column's own, what that changes is in them too: the deviation of a
 difference is at most its largest size, half a step (for a sample times the root of n / (n - 1), sqrt 2 where n is not known
-well enough), and deviations obey the triangle inequality.
+well enough), and deviations obey the triangle inequality. A quoted error holds both: the counted deviation lies between the
+guess less half a step and the guess plus half a step, and what noise changes is taken as the larger at these two.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dither.density.moments.variance_intervals import deviation_interval
 from dither.mechanisms.additive.additive import log_odds
 from dither.numeric.balls import round_up
-from dither.query.counters.estimators import Columns, Range, Reader
+from dither.query.counters.estimators import ROUNDING, Columns, Range, Reader
 from dither.query.counters.intervals import noise_of
 from dither.query.counters.moment_errors import MomentErrors, MomentEstimator
 
@@ -107,12 +108,27 @@ class VarianceEstimator(MomentEstimator):
         return self.row
 
     def error_from(self, errors: MomentErrors) -> float | None:
-        found, width = errors.variance(of_sample=self.of_sample), float(self.width)
-        if found is None or not self.is_root:
-            return None if found is None else found * width**2
-        truth = errors.deviations[0] ** 2 * (errors.count / (errors.count - self.of_sample))
-        below = math.sqrt(truth) - math.sqrt(max(truth - found, 0.0))
-        return max(below, math.sqrt(truth + found) - math.sqrt(truth)) * width
+        """With noise, and with what rounding changes: the counted deviation may be half a step away."""
+        deviation, hidden = errors.deviations[0], float(self.rounding / self.width)
+        nearest, farthest = max(deviation - hidden, 0.0), min(deviation + hidden, 0.5)
+        noise = [self._noise_error(errors, one) for one in dict.fromkeys((nearest, farthest))]
+        known = [one for one in noise if one is not None]
+        if len(known) < len(noise):
+            return None
+        sample = errors.count / (errors.count - self.of_sample)
+        truth = deviation**2 * sample
+        low, high = max(nearest**2 * sample - max(known), 0.0), farthest**2 * sample + max(known)
+        width = float(self.width)
+        if self.is_root:
+            return max(math.sqrt(truth) - math.sqrt(low), math.sqrt(high) - math.sqrt(truth)) * width
+        return max(truth - low, high - truth) * width**2
+
+    def _noise_error(self, errors: MomentErrors, deviation: float) -> float | None:
+        return replace(errors, deviations=(deviation, deviation)).variance(of_sample=self.of_sample)
+
+    @property
+    def rounding_words(self) -> str:
+        return f", with {ROUNDING}" if self.rounding else ""
 
 
 def _estimates(

@@ -13,10 +13,12 @@ from dither.query.counters.estimators import Guesses, name_of, spread_name
 from dither.query.plan.aggregates import PairAggregate, Variance
 from dither.query.plan.base import Expression
 from dither.query.plan.question import Question
+from dither.query.policy.column import Column
 from dither.query.policy.policy import Policy
 from dither.query.pricing.ask import SpreadLike
 
 LARGEST_SIZE = 10**15
+Bounds = tuple[Fraction | None, Fraction | None]
 EXAMPLE = "spread={'cost': 300}"
 
 
@@ -38,17 +40,22 @@ def _spread(stated: SpreadLike, questions: Sequence[Question], policy: Policy) -
     if not isinstance(stated, Mapping) or not all(isinstance(name, str) for name in stated):
         raise QuestionError("spread", stated, "it names no column with its standard deviation", EXAMPLE)
     computed = {name_of(of): of for question in questions for of in _expressions(question)}
-    columns = {spread_name(column.name) for table in policy.tables for column in table.columns if column.type.is_number}
+    columns: dict[str, list[Column]] = {}
+    for column in (one for table in policy.tables for one in table.columns if one.type.is_number):
+        columns.setdefault(spread_name(column.name), []).append(column)
     found: dict[str, Fraction] = {}
     for text, value in stated.items():
         name = spread_name(text)
-        if name not in columns | computed.keys():
+        if name not in columns.keys() | computed.keys():
             raise QuestionError("spread", text, "no column with numbers has that name", _near(name, {*computed, *columns}))
         if name in found:
             raise QuestionError("spread", text, "it is stated twice", EXAMPLE)
         found[name] = rational(value, name=f"spread of {text}", positive=True)
         if name in computed:
-            _check(text, value, found[name], computed[name])
+            facts = computed[name].facts
+            _check(text, value, found[name], [(facts.lower, facts.upper)])
+        else:
+            _check(text, value, found[name], [(column.lower, column.upper) for column in columns[name]])
     return found
 
 
@@ -60,9 +67,13 @@ def _expressions(question: Question) -> list[Expression]:
     return found
 
 
-def _check(text: str, value: NumberLike, deviation: Fraction, of: Expression) -> None:
-    lower, upper = of.facts.lower, of.facts.upper
-    if lower is None or upper is None or 2 * deviation <= upper - lower:
+def _check(text: str, value: NumberLike, deviation: Fraction, bounds: Sequence[Bounds]) -> None:
+    """Refuse what no column of that name can have."""
+    known = [(lower, upper) for lower, upper in bounds if lower is not None and upper is not None]
+    if len(known) < len(bounds):
+        return
+    lower, upper = max(known, key=lambda ends: ends[1] - ends[0])
+    if 2 * deviation <= upper - lower:
         return
     most = f"{float((upper - lower) / 2):.6g}"
     why = f"no standard deviation of values between {float(lower):.6g} and {float(upper):.6g} is above {most}"

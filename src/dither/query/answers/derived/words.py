@@ -7,7 +7,7 @@ from typing import Any
 
 from dither.query.answers.derived.errors import error_words
 from dither.query.answers.derived.statements import has_interval, said_by
-from dither.query.answers.interval_table import SELECTED
+from dither.query.answers.interval_table import FINITE_ALONE, SELECTED
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.aggregates import RegressionLine
 from dither.query.plan.derived import derived_words
@@ -92,15 +92,21 @@ def slope_words(offer: Offer) -> list[str]:
     Where the variance of x does not stand out from its noise an interval has no end, and holds the truth. Those that are
     left are of releases whose noise made the variance look large, and miss more often (a property of Fieller's sets).
     """
-    question = offer.question
-    slopes = {one.name for one in question.aggregates if isinstance(one, RegressionLine)}
-    named = {one.name: {one.name} for one in question.aggregates} | {one.name: {*one.names} for one in question.derived}
-    names = [name for name, parts in named.items() if parts & slopes and name in question.shown]
+    names = _slopes(offer.question)
+    if offer.constants is not None:
+        inner = zip(offer.constants.texts, offer.constants.offers, strict=True)
+        names += [f"({text})" for text, one in inner if _slopes(one.question)]
     if not names:
         return []
     percent = f"{float(offer.confidence * 100):.4g}%"
     all_of_them = f"the confidence of {percent} is over all releases, those without an interval (no end) included"
-    return [f"{', '.join(names)}: {all_of_them}; intervals with both ends, taken alone, may miss the truth more often"]
+    return [f"{', '.join(names)}: {all_of_them}; {FINITE_ALONE}"]
+
+
+def _slopes(question: Question) -> list[str]:
+    slopes = {one.name for one in question.aggregates if isinstance(one, RegressionLine)}
+    named = {one.name: {one.name} for one in question.aggregates} | {one.name: {*one.names} for one in question.derived}
+    return [name for name, parts in named.items() if parts & slopes and name in question.shown]
 
 
 def constant_words(offer: Offer, constants: Mapping[str, Mapping[str, Any]]) -> list[str]:
