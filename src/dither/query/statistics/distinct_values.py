@@ -19,14 +19,15 @@ F is the truth; otherwise a low end of F is one of the truth, and nothing is kno
 person, m is 1.
 
 What is shown. A number is not below zero, nor above the number of declared keys where there are such
-(`statistics/distinct_keys.py`): what is beyond is cut as every answer is, by `counters/value_ranges.py`.
+(`statistics/distinct_keys.py`), of truth values, or of whole numbers or days within hard bounds: what is beyond is cut as
+every answer is, by `counters/value_ranges.py`.
 
 A lower bound instead, where the price has a delta. Of the same pairs S_p, each pair of a group and a value is shown or not
 by a rule of partition selection (`density/unknown_keys`), as GROUP BY shows keys that nobody declared; what is released is
 L_g, the number of pairs of group g that were shown. The pairs are the keys of the rule, of which a person has at most m.
 
 Theorem. The L_g keep the promise of the rule, (epsilon, delta) or (rho, delta). L_g is at most the number of different
-values of group g, for certain; no number bounds that from above.
+values of group g, for certain; no released number bounds that from above. Where L_g is 0, nothing is known.
 
 Proof. They are a function of what the rule shows, whose promise is about m keys of a person: that a pair is shown which she
 alone has is part of delta. A rule decides about each key by how many people hold it and by fresh noise, so that the numbers

@@ -50,14 +50,15 @@ def extreme_rows(several: Mapping[str, Addend]) -> list[ExtremeRow]:
     if options is None:
         return _one_by_one(several)
     people, conditions, values = options
-    for who, *both in product(people, product((False, True), repeat=len(conditions)), product(*values.values())):
-        holds, value = (dict(zip(by, cells, strict=True)) for by, cells in zip((conditions, values), both, strict=True))
-        row = dict.fromkeys(several, ONE) | who
+    for who, met, cells in product(people, product((False, True), repeat=len(conditions)), product(*values.values())):
+        holds, value = dict(zip(conditions, met, strict=True)), dict(zip(values, cells, strict=True))
+        row: dict[str, Fraction] = {**dict.fromkeys(several, ONE), **who}
         for name, one in several.items():
             if isinstance(one.aggregate, (CountValues, Sum)):
                 of, condition = _parts(one.aggregate)
                 cell = value[of] if condition is None or holds[condition] else None
-                row[name] = ZERO if cell is None else ONE if isinstance(one.aggregate, CountValues) else cell
+                there = ZERO if cell is None else ONE
+                row[name] = there if cell is None or isinstance(one.aggregate, CountValues) else cell
         found.append(row)
     return found
 

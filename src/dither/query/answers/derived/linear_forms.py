@@ -125,9 +125,7 @@ class Weights:
             return -inf, inf
         return self.between(list(self.pairs.values()))
 
-    def of_rows(
-        self, rows: Callable[[tuple[str, ...]], Sequence[Mapping[str, Fraction]]]
-    ) -> list[tuple[Fraction, Fraction]]:
+    def of_rows(self, rows: Callable[[tuple[str, ...]], Sequence[Mapping[str, Fraction]]]) -> list[tuple[Fraction, ...]]:
         """What the two forms gain by each row that `rows` lists for the aggregates of a kind of row."""
         names: dict[Hashable, list[str]] = {}
         for name, kind in self.pairs:
