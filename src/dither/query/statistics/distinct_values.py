@@ -18,9 +18,8 @@ the same ones, and F would be smaller. Where nobody can have more than m rows, b
 F is the truth; otherwise a low end of F is one of the truth, and nothing is known of a high end. Where each row is a
 person, m is 1.
 
-What is shown. A number is not below zero, nor above the number of declared keys where there are such
-(`statistics/distinct_keys.py`), of truth values, or of whole numbers or days within hard bounds: what is beyond is cut as
-every answer is, by `counters/value_ranges.py`.
+What is shown. A number is not below zero, nor above that of declared keys (`statistics/distinct_keys.py`), truth values, or
+whole numbers or days within hard bounds: what is beyond is cut as every answer is, by `counters/value_ranges.py`.
 
 A lower bound instead, where the price has a delta. Of the same pairs S_p, each pair of a group and a value is shown or not
 by a rule of partition selection (`density/unknown_keys`), as GROUP BY shows keys that nobody declared; what is released is
