@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import math
 import random
@@ -255,7 +256,8 @@ def test_beside_others_in_groups_in_computed_columns_and_in_a_batch(tmp_path):
     quote = data.quote(sql, rho=20)
     answer = quote.release()
     assert any(isinstance(one, ShownValues) for one in quote.offer.statistics)
-    assert answer["n"] == [9, 9, 0]
+    assert answer["n"] == [9, 9, None]  # where nothing is shown, nothing is known
+    assert answer.uninformative == {"n": [2], "twice": [2]}
     assert answer["twice_low"] == [18, 18, 0]
     assert answer["n_high"] == answer["twice_high"] == [None] * 3
     assert "no end (None) of twice" in answer.says
@@ -266,6 +268,38 @@ def test_beside_others_in_groups_in_computed_columns_and_in_a_batch(tmp_path):
         "SELECT ward, COUNT(*) AS c, COUNT(DISTINCT item) AS n FROM visits GROUP BY ward ORDER BY c DESC LIMIT 2", rho=20
     )
     assert sorted(largest.release()["ward"]) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("column", "bounds", "hard", "most"),
+    [
+        ("x", {"x": (0, 3)}, ["bounds.x"], 4),
+        ("x", {"x": (0, 3)}, [], None),
+        ("x % 2", {"x": (0, 3)}, ["bounds.x"], 2),
+        ("x > 1", {}, [], 2),
+        ("yes", {}, [], 2),
+        ("day", {"day": (datetime.date(2025, 1, 1), datetime.date(2025, 1, 9))}, ["bounds.day"], 9),
+        ("day", {"day": (datetime.date(2025, 1, 1), datetime.date(2025, 1, 9))}, [], None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+@pytest.mark.parametrize("rows", [1, 200])
+def test_there_are_no_more_values_than_there_can_be(tmp_path, column, bounds, hard, most, rows):
+    """Truth values, whole numbers and days within hard bounds: neither the number nor an end is larger."""
+    places = range(4000)
+    found = {"p": [at % 2000 for at in places], "x": [at % 4 for at in places], "yes": [at % 3 == 0 for at in places]}
+    table = pyarrow.table(found | {"day": [datetime.date(2025, 1, 1 + at % 9) for at in places]})
+    facts = {"person": "p", "max_rows": rows, "bounds": bounds, "hard": hard}
+    data = dither.protect(table, name="t", ledger=ledger(tmp_path, EVENTS), **facts)
+    for seed in range(4):
+        with seeded(seed):
+            answer = data.quote(f"SELECT COUNT(DISTINCT {column}) AS n FROM t", epsilon=f"0.0{seed + 1}").release()
+        value, low, high = (answer["n" + end][0] for end in ("", "_low", "_high"))
+        if most is None:
+            assert high is None or high > 9
+        else:
+            assert 0 <= low <= high <= most
+            assert (value is None) == ((low, high) == (0, most))
 
 
 def test_under_hard_limits_the_number_is_the_truth_where_that_is_asked_for(tmp_path):

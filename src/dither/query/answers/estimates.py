@@ -20,7 +20,7 @@ from dither.query.answers.answer import Answer
 from dither.query.answers.caption import statement_line, uninformative_words
 from dither.query.answers.derived.interval_arithmetic import Ends
 from dither.query.answers.derived.intervals import DerivedIntervals
-from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by
+from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by, uninformative_rows
 from dither.query.answers.derived.values import DerivedValues, in_order
 from dither.query.answers.derived.words import constant_words, open_words, selected_words, slope_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
@@ -221,8 +221,15 @@ def _derived(
     """
     question, rows = offer.question, list(range(len(cells)))
     ends = _scalar_ends(offer, released)
-    tested, values = {name for keep in question.having for name in keep.names}, DerivedValues(cells, columns, rows)
-    intervals = DerivedIntervals(offer, released, values, ends)
+    tested = {name for keep in question.having for name in keep.names}
+
+    def readers() -> tuple[DerivedValues, DerivedIntervals]:
+        values = DerivedValues(cells, columns, rows)
+        intervals = DerivedIntervals(offer, released, values, ends)
+        values.uninformative = lambda term: uninformative_rows(term, offer, values.rows, intervals)
+        return values, intervals
+
+    values, intervals = readers()
     for column in question.derived:
         if column.name in tested:
             found, *_ = read_derived(column, offer, values, rows, intervals).shown(whole=is_whole(column.of, offer))
@@ -233,8 +240,7 @@ def _derived(
         if group.total is not None:
             whole[group.name] = [group.total if key is None else key for key in whole[group.name]]
     if question.having:
-        values = DerivedValues(cells, columns, rows)
-        intervals = DerivedIntervals(offer, released, values, ends)
+        values, intervals = readers()
     sorts = {name for keep in question.qualify for name in keep.names} | {order.name for order in question.order}
     by = {
         column.name: read_derived(column, offer, values, rows, intervals).values

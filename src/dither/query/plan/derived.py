@@ -167,12 +167,17 @@ class Derived:
         return any(isinstance(part, Window) for part in self.parts)
 
     @property
+    def counts_rows(self) -> bool:
+        """Whether it is, or is computed from, the place of a row, or how many rows there are."""
+        return any(
+            isinstance(part, Rank) or (isinstance(part, WindowStatistic) and part.kind == "count") for part in self.parts
+        )
+
+    @property
     def is_rank(self) -> bool:
         """Whether it is, or is computed from, the place of a row among released numbers, a row at such a place, or how many
         rows there are."""
-        counts = any(isinstance(part, WindowStatistic) and part.kind == "count" for part in self.parts)
-        by_place = any(isinstance(part, Rank) or (isinstance(part, Shift) and part.by_numbers) for part in self.parts)
-        return counts or by_place
+        return self.counts_rows or any(isinstance(part, Shift) and part.by_numbers for part in self.parts)
 
 
 def terms(of: Term) -> Iterator[Term]:

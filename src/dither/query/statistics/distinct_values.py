@@ -18,15 +18,15 @@ the same ones, and F would be smaller. Where nobody can have more than m rows, b
 F is the truth; otherwise a low end of F is one of the truth, and nothing is known of a high end. Where each row is a
 person, m is 1.
 
-What is shown. A number is not below zero, nor above the number of declared keys where there are such
-(`statistics/distinct_keys.py`): what is beyond is cut as every answer is, by `counters/value_ranges.py`.
+What is shown. A number is not below zero, nor above that of declared keys (`statistics/distinct_keys.py`), truth values, or
+whole numbers or days within hard bounds: what is beyond is cut as every answer is, by `counters/value_ranges.py`.
 
 A lower bound instead, where the price has a delta. Of the same pairs S_p, each pair of a group and a value is shown or not
 by a rule of partition selection (`density/unknown_keys`), as GROUP BY shows keys that nobody declared; what is released is
 L_g, the number of pairs of group g that were shown. The pairs are the keys of the rule, of which a person has at most m.
 
 Theorem. The L_g keep the promise of the rule, (epsilon, delta) or (rho, delta). L_g is at most the number of different
-values of group g, for certain; no number bounds that from above.
+values of group g, for certain; no released number bounds that from above. Where L_g is 0, nothing is known.
 
 Proof. They are a function of what the rule shows, whose promise is about m keys of a person: that a pair is shown which she
 alone has is part of delta. A rule decides about each key by how many people hold it and by fresh noise, so that the numbers
@@ -47,7 +47,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
+from math import ceil, floor, inf
 from typing import Any, ClassVar, Self
 
 from dither.density.unknown_keys.choose import HALF, rule_at
@@ -60,12 +60,16 @@ from dither.privacy.guarantee.guarantee import Guarantee
 from dither.privacy.loss.loss import Loss
 from dither.query.counters.counter_sets import CounterSet, Request
 from dither.query.counters.estimators import Columns, Noise, Range
+from dither.query.plan.base import Expression
 from dither.query.plan.counters import DistinctCounter
-from dither.query.plan.expressions import Constant
+from dither.query.plan.expression_parts import may_be_clamped
+from dither.query.plan.expressions import ColumnValue, Constant
 from dither.query.plan.question import Group, Question
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import number as number_text
 from dither.query.plan.text import rounded
+from dither.query.policy.column import Type
+from dither.query.policy.table import Table
 from dither.query.statistics.bounding import Bounding, EachRow
 from dither.query.statistics.limits import MANY, HardLimits, hard_limits, limits_of
 from dither.query.statistics.statement import Statement, statement_of
@@ -164,6 +168,18 @@ class NumberOfDistinct(DistinctStatistic):
         return float(half_width(self.mechanism.law, confidence, 1))
 
 
+def most_values(of: Expression, table: Table) -> int | None:
+    """How many different values an expression can have: truth values, whole numbers and days within hard bounds."""
+    facts = of.facts
+    if facts.type is Type.BOOLEAN:
+        return 2
+    if facts.type is Type.INTEGER and facts.lower is not None and facts.upper is not None and not may_be_clamped(of, table):
+        return floor(facts.upper) - ceil(facts.lower) + 1
+    if facts.type is Type.DATE and isinstance(of, ColumnValue) and f"bounds.{of.column.name}" in table.hard:
+        return None if facts.first is None or facts.last is None else (facts.last - facts.first).days + 1
+    return None
+
+
 @dataclass(frozen=True)
 class KeepHolders(KeepValues):
     """The same pairs, of which people are counted: how many values there are that so many people hold."""
@@ -212,8 +228,9 @@ class DistinctValues(NumberOfDistinct):
         return self.of
 
     @property
-    def most(self) -> None:
-        """Nobody knows."""
+    def most(self) -> int | None:
+        """As many as there can be within hard bounds."""
+        return most_values(self.of.measures[0].values, self.question.table)
 
     def numbers(self, counts: Counts) -> list[int]:
         """As the engine counted them."""
@@ -281,6 +298,11 @@ class ShownValues(RequestedStatistic):
     def read(self, released: Any, place: int) -> Columns:
         """The number of values shown: there are at least as many, for certain, and nothing bounds them from above."""
         return list(released), list(released), [inf] * len(released)
+
+    def value_range(self, place: int) -> Range:
+        """None of them, or all: where nothing is shown, nothing is known."""
+        most = most_values(self.of.measures[0].values, self.question.table)
+        return Fraction(0), inf if most is None else Fraction(most)
 
     def error(self, place: int, confidence: Fraction) -> None:
         """How many values stay hidden depends on how many people hold each."""

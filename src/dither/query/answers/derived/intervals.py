@@ -14,6 +14,7 @@ from functools import cache
 from math import inf
 from typing import Any
 
+from dither.query.answers.derived.extreme_rows import Addend, ExtremeRow, extreme_rows
 from dither.query.answers.derived.interval_arithmetic import (
     NOTHING,
     End,
@@ -32,6 +33,7 @@ from dither.query.answers.derived.linear_forms import Form, Part, Quotient, Weig
 from dither.query.answers.derived.pieces import Pattern, Solved, least_values
 from dither.query.answers.derived.values import DerivedValues
 from dither.query.answers.released import Released
+from dither.query.counters.estimators import SumEstimator
 from dither.query.counters.noise_sums import Noise, NoiseSum
 from dither.query.counters.quotients import quotient_interval
 from dither.query.counters.value_ranges import cut_interval
@@ -61,6 +63,7 @@ class DerivedIntervals:
     def __init__(self, offer: Offer, released: Released, values: DerivedValues, scalar: ScalarEnds) -> None:
         self.offer, self.released, self.values, self.scalar = offer, released, values, scalar
         self.columns = {name: (at, place) for (name, _, _), (at, place) in zip(offer.columns, offer.readings, strict=True)}
+        self.aggregates = {one.name: one for one in offer.question.aggregates}
         self.values_of = least_values(offer)
         self._totals: dict[tuple[Total | WindowStatistic, Part], Symbol | None] = {}
         self._pieces: dict[int, tuple[Symbol, dict[Hashable, Piece]]] = {}
@@ -69,7 +72,7 @@ class DerivedIntervals:
         self._sums: dict[tuple[str, Part], Fraction] = {}
         self._ranges: dict[Hashable, Ends] = {}
         self.members, self.counted, self.opaque = cache(self._members), cache(self._counted), cache(self._opaque)
-        self.noises = cache(NoiseSum)
+        self.extreme_rows, self.noises = cache(self._extreme_rows), cache(NoiseSum)
 
     def of(self, term: Term, rows: Iterable[int]) -> dict[int, tuple[Ends, Ends] | None]:
         """The interval in each row, and the range of the term; None where it is missing, whatever was released."""
@@ -87,6 +90,11 @@ class DerivedIntervals:
             row: None if symbol is None else (self._bounds(symbol, levels[row]), self._range(symbol))
             for row, symbol in symbols.items()
         }
+
+    def ranges(self, term: Term, rows: Iterable[int]) -> dict[int, Ends]:
+        """The range of a term in each row where it is not missing, whatever was released."""
+        symbols = ((row, self._symbol(term, row)) for row in rows)
+        return {row: self._range(symbol) for row, symbol in symbols if symbol is not None}
 
     # -- what a term is made of ----------------------------------------------------------------------------------
 
@@ -230,19 +238,31 @@ class DerivedIntervals:
                 return scalar_range(self.offer.inner[place])
         scaled, scale = symbol.scaled()
         weights = weights_of(scaled, self.members, self.counted)
+        gained = weights.of_rows(self.extreme_rows)
         if any(below for _, below in weights.pairs.values()):
-            least, most = weights.limits(self._not_negative)
+            least, most = weights.between(gained)
             return product(_end(least), scale), product(_end(most), scale)
         over, under = weights.constants
-        if not under:
-            return NOTHING  # it is divided by zero
-        parts: list[Ends] = [(over, over)]
-        for (name, kind), (weight, _) in weights.pairs.items():
-            ends = [product(end, weight * weights.times[kind]) for end in self._range_of_column(name)]
-            parts.append((min(ends), max(ends)))
-        low, high = arithmetic(Node("sum", ()), parts)
+        if not under or any(self._is_left_uncut(name) for name, _ in weights.pairs):
+            return NOTHING  # it is divided by zero; or a part is left as it is, so that parts add up
+        low, high = (over if all(sign * gain >= 0 for gain, _ in gained) else -sign * inf for sign in (1, -1))
         ends = [product(end, scale / under) for end in (low, high)]
         return min(ends), max(ends)
+
+    def _extreme_rows(self, names: tuple[str, ...]) -> list[ExtremeRow]:
+        read = ((name, self._sum_estimator(name)) for name in names)
+        return extreme_rows({name: Addend(self.aggregates[name], one.least, one.most) for name, one in read})
+
+    def _is_left_uncut(self, name: str) -> bool:
+        return self._range_of_column(name) != self._sum_estimator(name).value_range
+
+    def _sum_estimator(self, name: str) -> SumEstimator:
+        at, place = self.columns[name]
+        statistic = self.offer.statistics[at]
+        assert isinstance(statistic, CounterRelease)
+        estimator = statistic.estimators[place]
+        assert isinstance(estimator, SumEstimator)
+        return estimator
 
     def _range_of_column(self, name: str) -> Ends:
         at, place = self.columns[name]

@@ -7,7 +7,7 @@ Totals are kept as such, so that a share of a million rows is as small as one of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
@@ -121,13 +121,27 @@ class Weights:
     def limits(self, not_negative: Callable[[str], bool]) -> tuple[float, float]:
         """What the quotient of the truths keeps, where no truth is negative: between the least and the largest quotient of
         two weights, since a sum of parts over a sum of parts lies between the least and the largest of their quotients."""
-        found = [(a, b) for (name, _), (a, b) in self.pairs.items() if a or b]
         if not all(not_negative(name) for (name, _), (a, b) in self.pairs.items() if a or b):
             return -inf, inf
-        found += [self.constants] if any(self.constants) else []
+        return self.between(list(self.pairs.values()))
+
+    def of_rows(self, rows: Callable[[tuple[str, ...]], Sequence[Mapping[str, Fraction]]]) -> list[tuple[Fraction, ...]]:
+        """What the two forms gain by each row that `rows` lists for the aggregates of a kind of row."""
+        names: dict[Hashable, list[str]] = {}
+        for name, kind in self.pairs:
+            names.setdefault(kind, []).append(name)
+        return [
+            tuple(sum((self.pairs[name, kind][at] * row[name] for name in several), start=Fraction(0)) for at in (0, 1))
+            for kind, several in names.items()
+            for row in rows(tuple(several))
+        ]
+
+    def between(self, gained: Sequence[tuple[Fraction, ...]]) -> tuple[float, float]:
+        """The least and the largest quotient of what the two forms gain, and of their constants."""
+        found = [(a, b) for a, b in (*gained, self.constants) if a or b]
         if all(b <= 0 for _, b in found):
             found = [(-a, -b) for a, b in found]
-        if any(b < 0 for _, b in found):
+        if not found or any(b < 0 for _, b in found):
             return -inf, inf
         try:
             ends = [float(a / b) if b else (inf if a > 0 else -inf) for a, b in found]

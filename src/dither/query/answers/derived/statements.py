@@ -90,6 +90,12 @@ def read_derived(
     whole, found = is_whole(column.of, offer), values.of(column.of)
     shown, unknown = {row: found[row] for row in rows}, set(values.unknown(column.of).intersection(rows))
     if not has_interval(column, offer):
+        counts = any(
+            isinstance(part, Rank) or (isinstance(part, WindowStatistic) and part.kind == "count") for part in column.parts
+        )
+        for row, possible in ({} if counts else intervals.ranges(column.of, rows)).items():
+            if (value := shown[row]) is not None:
+                shown[row] = Fraction(cut_number(value, possible))
         return DerivedColumn(shown, (), frozenset(unknown))
     lows: dict[int, Any] = dict.fromkeys(rows)
     highs: dict[int, Any] = dict.fromkeys(rows)
@@ -101,10 +107,22 @@ def read_derived(
             shown[row] = None
             unknown.add(row)
         if (value := shown[row]) is not None:
-            shown[row] = value = Fraction(cut_number(value, possible))
+            cut = cut_number(value, possible)
+            if cut != value:  # of what is possible, the nearest that the interval holds
+                cut = cut_number(cut, (low, high))
+            shown[row] = value = Fraction(cut)
             low, high = min(low, value), max(high, value)
         lows[row], highs[row] = _low(low, whole=whole), _high(high, whole=whole)
     return DerivedColumn(shown, (lows, highs), frozenset(unknown))
+
+
+def uninformative_rows(term: Term, offer: Offer, rows: Sequence[int], intervals: DerivedIntervals) -> frozenset[int]:
+    """The rows in which the interval of a term that a window looks at says nothing, where it has one."""
+    if isinstance(term, ReleasedValue) or not has_interval(Derived("", term), offer):
+        return frozenset()
+    return frozenset(
+        row for row, found in intervals.of(term, rows).items() if found is not None and is_uninformative(*found)
+    )
 
 
 def _low(end: Any, *, whole: bool) -> int | float | None:

@@ -2,12 +2,13 @@
 
 A number is a decimal, not yet cut to what is possible. What is missing (a quotient by zero, NULLIF, a row that LAG does not
 find) makes everything computed from it missing, but for COALESCE; totals pass over it. What is unknown, since its interval
-is the whole range, makes all of it unknown. Rows of a window are those that HAVING has kept, sorted by what is shown.
+is the whole range, makes all of it unknown, and so does a row that a window took by it. Rows of a window are those that
+HAVING has kept, sorted by what is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import trunc
 from typing import Any
@@ -45,7 +46,9 @@ class DerivedValues:
 
     def __init__(self, keys: Sequence[Sequence[Any]], released: ReleasedColumns, rows: Sequence[int]) -> None:
         self.keys, self.released, self.rows = keys, released, list(rows)
+        self.uninformative: Callable[[Term], Iterable[int]] = lambda term: ()  # the rows whose interval says nothing
         self._known: dict[Term, dict[int, Value]] = {}
+        self._seen: dict[Term, dict[int, Value]] = {}
         self._unknown: dict[Term, frozenset[int]] = {}
         self._parts: dict[tuple[int, ...], dict[tuple[object, ...], list[int]]] = {}
         self._lines: dict[tuple[tuple[int, ...], tuple[SortBy, ...]], dict[int, tuple[list[int], int]]] = {}
@@ -63,6 +66,15 @@ class DerivedValues:
             self._unknown[term] = frozenset(self._unknowns(term)).intersection(self.rows)
         return self._unknown[term]
 
+    def known(self, term: Term) -> dict[int, Value]:
+        """The value of a term that a window looks at; None where its interval says nothing."""
+        if term not in self._seen:
+            self._seen[term] = self.of(term) | dict.fromkeys(self._open(term), None)
+        return self._seen[term]
+
+    def _open(self, term: Term) -> frozenset[int]:
+        return self.unknown(term).union(self.uninformative(term))
+
     def _unknowns(self, term: Term) -> Iterable[int]:
         match term:
             case ReleasedValue(name):
@@ -74,16 +86,20 @@ class DerivedValues:
             case FirstKnown(parts):
                 return self._unknown_first(parts)
             case Shift():
-                there = self.unknown(term.of)
-                return [row for row in self.rows if self.source(term, row) in there] if there else ()
+                places = self._unknown_places(term.order)
+                there = self._open(term.of) | places
+                return [row for row in self.rows if row in places or self.source(term, row) in there] if there else ()
             case Total() | WindowStatistic(kind="avg" | "min" | "max"):
-                there = self.unknown(term.of)
+                there = self._open(term.of)
                 several = self.parts(term.by).values() if there else ()
                 return [row for rows in several if not there.isdisjoint(rows) for row in rows]
             case Rank():
-                by = [self.unknown(one.of) for one in term.order if not isinstance(one.of, KeyValue)]
-                return frozenset[int]().union(*by)
+                return self._unknown_places(term.order)
         return ()  # a constant, or how many are there
+
+    def _unknown_places(self, order: tuple[SortBy, ...]) -> frozenset[int]:
+        """The rows that are sorted last, in no order, since a number that sorts them is unknown."""
+        return frozenset[int]().union(*(self._open(one.of) for one in order if not isinstance(one.of, KeyValue)))
 
     def _unknown_first(self, parts: tuple[Term, ...]) -> Iterable[int]:
         """The rows in which a part before the first that is there is unknown."""
@@ -140,12 +156,12 @@ class DerivedValues:
     def _windowed(self, term: Term) -> dict[int, Value]:
         found: dict[int, Value] = {}
         if isinstance(term, (Total, WindowStatistic)):
-            values, kind = self.of(term.of), term.kind if isinstance(term, WindowStatistic) else "sum"
+            values, kind = self.known(term.of), term.kind if isinstance(term, WindowStatistic) else "sum"
             for rows in self.parts(term.by).values():
                 known = [value for row in rows if (value := values[row]) is not None]
                 found |= dict.fromkeys(rows, gathered(kind, known))
         elif isinstance(term, Shift):
-            values = self.of(term.of)
+            values = self.known(term.of)
             for row in self.rows:
                 source = self.source(term, row)
                 found[row] = None if source is None else values[source]
@@ -181,7 +197,7 @@ class DerivedValues:
     def _sorted(self, one: SortBy, row: int) -> Any:
         if isinstance(one.of, ReleasedValue):
             return self.released.shown[one.of.name][row]
-        return self.keys[row][one.of.place] if isinstance(one.of, KeyValue) else self.of(one.of)[row]
+        return self.keys[row][one.of.place] if isinstance(one.of, KeyValue) else self.known(one.of)[row]
 
 
 def in_order(rows: Sequence[int], by: Mapping[int, Any] | Sequence[Any], *, descending: bool) -> list[int]:
