@@ -211,6 +211,16 @@ def test_most_frequent_values_of_nobodys_keys_are_refused_in_words(held):
     assert "GROUP BY with COUNT(*)" in caught.value.instead
 
 
+@pytest.mark.parametrize(
+    "detail",
+    ["ORDER BY COUNT(*) DESC LIMIT 1 PERCENT", "ORDER BY COUNT(*) DESC LIMIT 1%", "WITH ROLLUP ORDER BY COUNT(*) DESC LIMIT 1"],
+)
+def test_no_detail_is_lost_on_the_way_to_the_most_frequent_value(held, detail):
+    """One percent of the rows is not one row: what a rewrite takes away has no details that would be refused."""
+    with pytest.raises(QuestionError):
+        held.quote(f"SELECT ward FROM visits GROUP BY ward {detail}", epsilon=1)
+
+
 def test_the_ends_of_a_persons_conditions_are_words_of_every_engine():
     """PostgreSQL has no max of booleans."""
     kept = ColumnValue(Column("smokes", Type.BOOLEAN))
