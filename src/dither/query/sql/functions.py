@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import OF_TIMES, PERIODS
 from dither.query.plan.dates import DateTrunc
-from dither.query.plan.expressions import Case, Compare, Constant, Not
+from dither.query.plan.expressions import Case, Compare, Constant, IsNull, Not
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     Abs,
@@ -216,11 +216,16 @@ def number_of(reader: Reader, node: exp.Expr, condition: Expression) -> Expressi
     return Case(((condition, ONE), (Not(condition), ZERO)), None)
 
 
+def beside_zero(of: Expression) -> Expression:
+    """Return the same values with 0 within their bounds, by a branch that no row meets: CASE WHEN c THEN 1 END has one value."""
+    return Case(((Not(IsNull(of)), of), (Constant(False), ZERO)), None)
+
+
 def _cast(reader: Reader, node: exp.Expr) -> Expression:
     """A cast to what a value is here anyway: it changes nothing. (To a narrower INTEGER it changes no value that fits, and
     plain SQL fails on the others; a whole number as a double is what it is added up and compared as.)"""
     kind, of = node.args["to"].this, reader.value(node.this)
-    if of.facts.type is Type.BOOLEAN and kind in NUMBERS:
+    if of.facts.type is Type.BOOLEAN and kind in NUMBERS and _holds_one(node.args["to"]):
         return number_of(reader, node.this, of)
     if OWN_TYPES.get(kind) is of.facts.type or (kind is exp.DataType.Type.DOUBLE and of.facts.type.is_number):
         return of
@@ -233,6 +238,12 @@ def _cast(reader: Reader, node: exp.Expr) -> Expression:
         )
     why = f"it is {a(of.facts.type)}; values are not cast to other types: the policy says what a column is"
     raise refuse(node, why, "the value without CAST")
+
+
+def _holds_one(kind: exp.DataType) -> bool:
+    """Whether 1 is a number of a type: DECIMAL(3, 2) has a digit before the point, and DECIMAL(2, 2) has none."""
+    digits = [part.this.name for part in kind.expressions]
+    return not digits or (len(digits) == 2 and all(map(str.isdecimal, digits)) and int(digits[0]) > int(digits[1]))
 
 
 def _made_date(reader: Reader, node: exp.Expr) -> Expression:

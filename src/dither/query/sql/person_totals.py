@@ -44,7 +44,7 @@ from dither.query.policy.column import Column, Type
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
-from dither.query.sql.functions import number_of
+from dither.query.sql.functions import beside_zero, number_of
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.join_kinds.owners import leads_to_owner
 from dither.query.sql.refusals import CONSTANT, number_words
@@ -130,6 +130,8 @@ def own_total(name: str, inner: exp.Expr, reader: Reader, most: int | None = Non
     of = reader.condition(argument) if isinstance(inner, (exp.LogicalAnd, exp.LogicalOr)) else reader.value(argument)
     if kind.adds:
         of = number_of(reader, argument, of) if of.facts.type is Type.BOOLEAN else of
+        if kind is PersonSum and of.facts.nullable and of.facts.lower == of.facts.upper not in (None, 0):
+            of = beside_zero(of)
         _check_added(of, rows, inner)
     return kind.make(name, rows, of)
 
