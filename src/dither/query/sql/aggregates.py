@@ -163,6 +163,10 @@ def _mode(node: Any, reader: Reader, name: str) -> Aggregate:
     of = reader.value(inner)
     if not isinstance(of, ColumnValue):
         raise refuse(node, "MODE is of a column as it is: what is shown is one of the keys that its owner declared", example)
+    if of.column.keys is None and of.column.name == reader.scope.table.person:
+        raise refuse(
+            node, "it says whose a row is", "the number of people, COUNT(DISTINCT <person>), which is another question"
+        )
     if of.column.keys is None:
         why = "the policy declares no keys for it, and none are taken from the data; the owner adds keys = [...]"
         raise refuse(node, why, "a column with declared keys, or GROUP BY with COUNT(*): its largest groups are released")

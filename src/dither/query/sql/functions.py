@@ -119,7 +119,7 @@ def _spelled(reader: Reader, node: exp.Expr) -> Expression:
 
 def _trimmed(reader: Reader, node: exp.Expr) -> Expression:
     if node.args.get("expression") is not None:
-        raise refuse(node, "spaces are trimmed, and no other signs", "the same of spaces alone")
+        raise refuse(node, "spaces are trimmed, and no other signs", "TRIM of spaces alone, which is another text")
     position = str(node.args.get("position") or "").upper()
     of = _text(reader, node, node.this)
     return ChangeText("ltrim" if position == "LEADING" else "rtrim" if position == "TRAILING" else "trim", of)
@@ -170,7 +170,7 @@ def _extreme(reader: Reader, node: exp.Expr) -> Expression:
 def _nullif(reader: Reader, node: exp.Expr) -> Expression:
     left, right = reader.pair(node.this, reader.value(node.this), node.expression)
     if not isinstance(right, Constant):
-        raise refuse(node, "NULLIF compares with a constant", "a CASE without ELSE, whose condition compares the two")
+        raise refuse(node, "NULLIF compares with a constant", "CASE WHEN <one> IS DISTINCT FROM <other> THEN <one> END")
     reader.value(node.this)  # written twice below, and so counted twice
     return Case(((Compare("<>", left, right), left),), None)
 
@@ -184,7 +184,7 @@ def _rounded(reader: Reader, node: exp.Expr) -> Expression:
     if node.args.get("decimals") is not None:
         name = type(node).__name__.upper()
         if not isinstance(node, exp.Round):
-            raise refuse(node, f"{name} gives whole numbers", "ROUND, which takes digits")
+            raise refuse(node, f"{name} gives whole numbers", f"{name} of it times a power of ten, divided by that")
         digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS)
     if of.facts.type is Type.INTEGER and digits >= 0:
         return of
@@ -217,7 +217,7 @@ def number_of(reader: Reader, node: exp.Expr, condition: Expression) -> Expressi
 
 
 def beside_zero(of: Expression) -> Expression:
-    """Return the same values with 0 within their bounds, by a branch that no row meets: CASE WHEN c THEN 1 END has one value."""
+    """Return the same values with 0 within their bounds, by a branch that no row meets: all that are there are one number."""
     return Case(((Not(IsNull(of)), of), (Constant(False), ZERO)), None)
 
 

@@ -75,7 +75,11 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         keys = [reader.value(item.unalias()) for item in items]
     if ColumnValue(whose) not in keys and not leads_to_owner(of, keys):
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
-        raise refuse(group or node, why, f"{person_words(of.table)} among its columns, for a person's own totals")
+        whole = (
+            "totals of everybody in one SELECT, where windows such as LAG(SUM(<column>)) OVER (ORDER BY <key>) look at them"
+        )
+        own = f"{person_words(of.table)} among its columns, for each person's own totals, which are other numbers"
+        raise refuse(group or node, why, f"{whole}; or {own}")
     person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()
     for item in items:
         inner = item.unalias()

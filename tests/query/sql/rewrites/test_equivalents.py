@@ -222,7 +222,11 @@ def test_most_frequent_values_of_nobodys_keys_are_refused_in_words(held):
 
 @pytest.mark.parametrize(
     "detail",
-    ["ORDER BY COUNT(*) DESC LIMIT 1 PERCENT", "ORDER BY COUNT(*) DESC LIMIT 1%", "WITH ROLLUP ORDER BY COUNT(*) DESC LIMIT 1"],
+    [
+        "ORDER BY COUNT(*) DESC LIMIT 1 PERCENT",
+        "ORDER BY COUNT(*) DESC LIMIT 1%",
+        "WITH ROLLUP ORDER BY COUNT(*) DESC LIMIT 1",
+    ],
 )
 def test_no_detail_is_lost_on_the_way_to_the_most_frequent_value(held, detail):
     """One percent of the rows is not one row: what a rewrite takes away has no details that would be refused."""

@@ -146,7 +146,7 @@ class HavingReader:
 
     def _refused(self, node: exp.Expr) -> QuestionError:
         why = f"{self.clause} compares an aggregate with a number, or a column of GROUP BY with constants"
-        instead = "conditions on rows in WHERE, and numbers that are written out"
+        instead = "numbers that are written out; WHERE for conditions on rows, which are other conditions"
         return refuse(node, f"{why}; joined by AND, OR and NOT", instead)
 
 
