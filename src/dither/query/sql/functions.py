@@ -217,7 +217,7 @@ def number_of(reader: Reader, node: exp.Expr, condition: Expression) -> Expressi
 
 
 def beside_zero(of: Expression) -> Expression:
-    """Return the same values with 0 within their bounds, by a branch that no row meets: all that are there are one number."""
+    """Return the same values with 0 within their bounds, by a branch that no row meets: those there are one number."""
     return Case(((Not(IsNull(of)), of), (Constant(False), ZERO)), None)
 
 
