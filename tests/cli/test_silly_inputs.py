@@ -243,8 +243,8 @@ def test_questions_in_python():
         "epsilom": [(COUNT,), {"epsilom": 1}, "did you mean epsilon?"],
         "error": [(COUNT,), {"error": "so small"}, "{'n': 20}"],
         "error of a list": [(COUNT,), {"error": [20]}, "What would work"],
-        "a number": [(3,), {"epsilon": 1}, "SELECT COUNT(*)"],
-        "nothing": [(None,), {"epsilon": 1}, "SELECT COUNT(*)"],
+        "a number": [(3,), {"epsilon": 1}, "one SELECT with an aggregate"],
+        "nothing": [(None,), {"epsilon": 1}, "one SELECT with an aggregate"],
         "an empty list": [([],), {"epsilon": 1}, "What would work"],
         "no question": [(), {"epsilon": 1}, "sql"],
     }

@@ -116,6 +116,7 @@ def random_question(rng: random.Random, *, persons: bool = False, sets: bool = F
     ]
     numbers += ["POWER(cost / 10, 2)", "POWER(age / 50, 3)", "POWER(weight, -1.5)", "POWER(age, 0.5)", "age % 7", "cost % 3"]
     numbers += ["LEAST(EXP(cost), 9)", "FLOOR(cost) % 5", "SIGN(cost)", "TRUNC(cost)", "age // 7"]
+    numbers += ["(age > 30)::INT", "CAST(cost > 5 OR sex = 'f' AS BIGINT)", "(weight IS NULL)::INT * 2 - 1"]
     if partial:  # engines have infinities, NaN or errors where there is no value here
         numbers += [
             "weight / age",
@@ -126,6 +127,7 @@ def random_question(rng: random.Random, *, persons: bool = False, sets: bool = F
         ]
         numbers += ["LEAST(GREATEST(cost / (weight - 2.2), -1), 1)", "LEAST(GREATEST(POWER(cost, -1), 0), 3)"]
     aggregates = ["COUNT(*)", "COUNT(cost)", "COUNT(day)", "SUM(cost)", "SUM(age)"]
+    aggregates += ["SUM(sex = 'f')", "SUM(CASE WHEN cost > 3 THEN 1 END)", "SUM(CASE WHEN age IN (29, 31) THEN -3 END)"]
     numbers.append("CASE WHEN cost <= (SELECT AVG(cost) FROM visits) THEN cost ELSE 7 END")
     aggregates += [f"{name}({rng.choice(numbers)})" for name in ("SUM", "AVG", "SUM", "AVG")]
     if partial:
@@ -137,6 +139,7 @@ def random_question(rng: random.Random, *, persons: bool = False, sets: bool = F
     by += [
         "LOWER(ward)",
         "age >= 30",
+        "(age > 30 AND sex = 'f')::INT",
         "FLOOR(age / 40)",
         "age % 3",
         "age // 25",

@@ -92,7 +92,7 @@ QUESTIONS = [
     ("SELECT SQRT(SUM(cost)) FROM visits", "stands by itself"),
     ("SELECT SUM(cost) & 2 FROM visits", "stands by itself"),
     ("SELECT COUNT(*) / (SELECT 1) FROM visits", "gives one number is about a table"),
-    ("SELECT MODE(ward) FILTER (WHERE age > 3) FROM visits", "stands by itself"),
+    ("SELECT MODE(ward) FILTER (WHERE age > 3) FROM visits", "FILTER is not answered"),
     ("SELECT AVG(cost) OVER () FROM visits", "only the running sum"),
     ("SELECT AVG(cost IGNORE NULLS) FROM visits", "stands by itself"),
     ("SELECT COUNT() FROM visits", "one argument"),

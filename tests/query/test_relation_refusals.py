@@ -49,7 +49,7 @@ REFUSALS = [
     ("(SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward) v", "rows of several people", "person among"),
     ("(SELECT DISTINCT ward, cost FROM visits) v", "rows of several people", "person among"),
     ("(SELECT SUM(cost) AS cost FROM visits) v", "has no owner", "GROUP BY person"),
-    ("(SELECT person, cost FROM visits LIMIT 3) v", "because of others'", "without LIMIT"),
+    ("(SELECT person, cost FROM visits LIMIT 3) v", "because of others'", "another question"),
     ("(SELECT ward, cost FROM visits UNION SELECT ward, cost FROM stays) v", "because of another's", "UNION ALL"),
     ("(SELECT ward, cost FROM visits UNION ALL SELECT cost, ward FROM stays) v", "different columns", "the same columns"),
     ("(SELECT ward, cost FROM visits UNION ALL SELECT ward, cost FROM letters) v", "could be there twice", "names the"),
@@ -58,7 +58,7 @@ REFUSALS = [
     ("visits v JOIN visits u ON v.person = u.person AND v.ward = u.ward", "a table joined with itself", "own totals"),
     ("visits v JOIN (SELECT person, cost FROM visits) u ON v.person = u.person", "a table joined with itself", "own totals"),
     ("(SELECT cost FROM visits UNION ALL SELECT cost FROM stays LIMIT 3) v", "LIMIT is not answered here", "not need it"),
-    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET leaves out some people's rows", "without OFFSET"),
+    ("(SELECT person, cost FROM visits OFFSET 3) v", "OFFSET leaves out some people's rows", "another question"),
     ("(SELECT SUM(cost) OVER (PARTITION BY ward) AS cost FROM visits) v", "other people's", "person in PARTITION BY"),
     ("(SELECT person FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost) < 3) v", "other people's", "in PARTITION BY"),
     ("(SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward, age) v", "without the person", "person among its columns"),
@@ -96,7 +96,7 @@ CONDITIONS = [
     ("EXISTS (SELECT 1 FROM stays WHERE NOT patient <> person)", "joined to others by AND", "stays.patient among"),
     ("EXISTS (SELECT 1 FROM stays WHERE patient + 0 = person)", "joined to others by AND", "stays.patient among"),
     ("EXISTS (SELECT COUNT(*) FROM stays WHERE patient = person)", "has no owner", "GROUP BY patient"),
-    ("person IN (SELECT patient FROM stays LIMIT 3)", "because of others'", "without LIMIT"),
+    ("person IN (SELECT patient FROM stays LIMIT 3)", "because of others'", "another question"),
     ("person IN (SELECT MAX(patient) FROM stays)", "has no owner", "GROUP BY patient"),
     (
         "EXISTS (SELECT 1 FROM letters l WHERE l.ward = visits.ward)",
@@ -113,7 +113,7 @@ CONDITIONS = [
     ),
     ("ward IN (SELECT ward FROM wards GROUP BY ward)", "it is public", "without others"),
     ("cost - (SELECT AVG(cost) FROM visits) > 5", "compared with values of a row", "one side of a comparison"),
-    ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "JOIN with an inner question"),
+    ("person = ANY (SELECT patient FROM stays)", "ANY with a question", "IN, EXISTS"),
     ("ROW_NUMBER() OVER (ORDER BY cost) < 3", "windows show single rows", "GROUP BY"),
 ]
 NINE = " ".join(f"JOIN wards w{at} ON v.ward = w{at}.ward" for at in range(9))

@@ -44,6 +44,12 @@ PLAIN = (
     exp.Join,
 )
 SHAPES = ("SELECT {}", "{}", "SELECT 1 FROM t {}", "SELECT 1 FROM t JOIN u {}")
+# By which an advice says that it is another question, or that a piece is computed from what the refused one gives.
+OTHERS = (
+    *("which is another", "which are other", "but another one", "is answered:", "the number of people is", "made of it"),
+    *("AS k", '" in double quotes', "and the rest after the answer has come", "by itself", "its seconds", "makes of it"),
+    "ORDER BY <column> behind",
+)
 # Sites that no question of the tests reaches through the reader of questions.
 UNREACHED = {
     "clauses/min_group_size.py": "by a policy with the rule: tests/query/groups/test_min_group_size.py",
@@ -83,14 +89,53 @@ def as_sql(text: str) -> bool:
     return False
 
 
+def pieces(advice: str) -> list[str]:
+    """The longest calls and CASEs that a text quotes, without those that have gaps."""
+    found, at = [], 0
+    while (call := re.compile(r"\b[A-Z][A-Z_0-9]*\(|\bCASE\b").search(advice, at)) is not None:
+        at, depth = call.end(), int(call[0].endswith("("))
+        if call[0] == "CASE":
+            at = advice.find(" END", at) + 4 if " END" in advice[at:] else len(advice)
+        while depth and at < len(advice):
+            depth += {"(": 1, ")": -1}.get(advice[at], 0)
+            at += 1
+        found.append(advice[call.start() : at])
+    return [piece for piece in found if not re.search(r"<[a-z ]+>", piece) and as_sql(piece)]
+
+
+def quoted(sql: object, error: QuestionError, plain: duckdb.DuckDBPyConnection) -> list[str]:
+    """Pieces of SQL among the words of an advice that are not said to be another question, and give another result."""
+    if any(word in error.instead for word in OTHERS):
+        return []
+    found = []
+    for piece in pieces(error.instead):
+        columns = {column.name.lower() for column in sqlglot.parse_one(piece, read="duckdb").find_all(exp.Column)}
+        named = {column.name.lower() for column in sqlglot.parse_one(str(sql), read="duckdb").find_all(exp.Column)}
+        if columns & named and (wrong := misleading(sql, dither_error(error, piece), plain)) is not None:
+            found.append(wrong)
+    return found
+
+
+def came_of(error: QuestionError) -> str:
+    """What is refused, as it is shown."""
+    return error.came if isinstance(error.came, str) else repr(error.came)
+
+
+def dither_error(error: QuestionError, advice: str) -> QuestionError:
+    return QuestionError.from_text(error.where, str(error.came), error.why, advice)
+
+
 def misleading(sql: object, error: QuestionError, plain: duckdb.DuckDBPyConnection) -> str | None:
     """What is wrong with the advice of a refusal; None for words, templates, and SQL with the same result."""
     advice = error.instead
     if not as_sql(advice):
         return None
+    came = came_of(error)
     try:
         tree = sqlglot.parse_one(str(sql), read="duckdb").sql("duckdb")
-        ours, theirs = (plain.execute(one).fetchall() for one in (tree.replace(str(error.came), advice, 1), tree))
+        if came not in tree:
+            return f"{advice}: not shown to mean the same, as {came} is not in {tree}"
+        ours, theirs = (plain.execute(one).fetchall() for one in (tree.replace(came, advice, 1), tree))
     except (duckdb.Error, sqlglot.errors.SqlglotError) as broken:
         return f"{advice}: not shown to mean the same ({str(broken)[:60]})"
     return None if sorted(ours, key=str) == sorted(theirs, key=str) else f"{advice}: {ours[:2]} for {theirs[:2]}"
@@ -128,7 +173,15 @@ def plain():
 
 def named() -> list[tuple[str, Policy]]:
     """Refusals that once proposed another question."""
-    return [(f"SELECT {what} FROM visits", POLICY) for what in NAMED]
+    whole = [
+        "SELECT w, COUNT(*) FROM (SELECT patient_id, ARG_MAX(ward, cost) AS w FROM visits GROUP BY patient_id) q GROUP BY w",
+        "SELECT ward, LAG(r) OVER (ORDER BY ward) FROM (SELECT ward, SUM(cost) AS r FROM visits GROUP BY ward) q",
+        "SELECT patient_id FROM visits GROUP BY patient_id ORDER BY COUNT(*) DESC LIMIT 1",
+        "SELECT ward, AVG(cost) AS c FROM visits GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 3",
+        "SELECT COUNT(*) FROM visits WHERE patient_id = ANY (SELECT patient_id FROM visits WHERE age > 90)",
+        "SELECT COUNT(*) FROM (SELECT * FROM visits ORDER BY cost DESC LIMIT 100) q",
+    ]
+    return [(sql, POLICY) for sql in whole] + [(f"SELECT {what} FROM visits", POLICY) for what in NAMED]
 
 
 NAMED = [
@@ -150,6 +203,7 @@ NAMED = [
         "COUNT(*) FILTER (WHERE seen > CURRENT_DATE)",
     ),
     *("COUNT(*) FILTER (WHERE at > NOW() - INTERVAL '7 days')", "AVG(DATE_SUB('day', seen, born))", "SUM(ward)"),
+    *("MODE(ward) FILTER (WHERE smokes)", "COUNT(*) FILTER (WHERE NULLIF(age, month) = 1)", "SUM(name::DOUBLE)"),
     *("AVG(COUNT(*)) OVER (ORDER BY ward)", "TIME_BUCKET(INTERVAL '15 minutes', at)", "COUNT(DISTINCT name, ward)"),
 ]
 
@@ -162,6 +216,8 @@ def test_no_advice_misleads(refusals, plain):
     about_rows = [(sql, error) for sql, _, error in refusals if (site_of(error) or ("",))[0] != "options.py"]
     found = {str(sql)[:200]: wrong for sql, error in about_rows if (wrong := misleading(sql, error, plain))}
     assert found == {}
+    among_words = {str(sql)[:200]: wrong for sql, error in about_rows if (wrong := quoted(sql, error, plain))}
+    assert among_words == {}
 
 
 def test_what_a_refusal_says_is_answered_is_answered(refusals):
@@ -199,6 +255,7 @@ def test_a_planted_proposal_is_found(monkeypatch, tmp_path, plain, advice, sql):
     error = refused(sql, data(tmp_path).policy)
     assert error is not None
     assert misleading(sql, error, plain) is not None
+    assert quoted(sql, dither_error(error, f"it is best to ask for {error.instead}, say"), plain) != []
 
 
 def test_advice_that_means_the_same_passes(plain):

@@ -33,7 +33,7 @@ from dither.query.plan.facts import a
 from dither.query.plan.question import Group
 from dither.query.policy.column import Type
 from dither.query.sql.expressions import Reader
-from dither.query.sql.functions import number_of
+from dither.query.sql.functions import beside_zero, number_of
 from dither.query.sql.quantiles import SHARED, read_quantile
 from dither.query.sql.refusals import CONSTANT, number_words, unbounded
 from dither.query.sql.syntax import refuse, shown
@@ -117,6 +117,8 @@ def _bounded(node: Any, inner: Any, reader: Reader, *, conditions: bool = False)
         raise refuse(node, f"{a(facts.type)} cannot be added up", number_words(facts.type, shown(inner)))
     if not facts.is_bounded:
         raise unbounded(node, inner, of, reader.meaning)
+    if facts.lower == facts.upper and conditions and facts.nullable and isinstance(node, exp.Sum) and facts.lower != 0:
+        return beside_zero(of)
     if facts.lower == facts.upper:
         raise refuse(node, "it is the same for every row", CONSTANT)
     if facts.is_wide:
@@ -161,6 +163,10 @@ def _mode(node: Any, reader: Reader, name: str) -> Aggregate:
     of = reader.value(inner)
     if not isinstance(of, ColumnValue):
         raise refuse(node, "MODE is of a column as it is: what is shown is one of the keys that its owner declared", example)
+    if of.column.keys is None and of.column.name == reader.scope.table.person:
+        raise refuse(
+            node, "it says whose a row is", "the number of people, COUNT(DISTINCT <person>), which is another question"
+        )
     if of.column.keys is None:
         why = "the policy declares no keys for it, and none are taken from the data; the owner adds keys = [...]"
         raise refuse(node, why, "a column with declared keys, or GROUP BY with COUNT(*): its largest groups are released")

@@ -159,6 +159,10 @@ class DerivedReader:
         if isinstance(node, exp.Subquery) or node.find(exp.Select) is not None:
             why = "a subquery among aggregates is a question of its own, to be asked beside this one, in one batch"
             return refuse(node, why, "two questions, in one batch")
+        if isinstance(node, exp.Filter) and found is not None:
+            return refuse(
+                node, f"FILTER is not answered beside {shown(found)}", "its condition in WHERE, in a question of its own"
+            )
         if found is not None:
             return refuse(node, WHY, f"{shown(found)} in a column of its own, and the rest after the answer has come")
         why = "columns are computed from aggregates and numbers only"

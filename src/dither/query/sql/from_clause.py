@@ -34,6 +34,9 @@ from dither.query.sql.scope import Scope
 from dither.query.sql.syntax import refuse, shown
 
 MOST_COLUMNS = 200
+WITHOUT = "without it, it is another question"
+ITSELF = "the total in a SELECT of its own"
+OWN_TOTALS = " for each person's own totals, which are other numbers"
 Given = dict[str, "Scope"]  # questions that WITH gave a name, by that name in small letters
 
 
@@ -127,7 +130,7 @@ class FromReader:
         for item in query.expressions:
             if item.find(exp.AggFunc):
                 why = "an inner total over several people is a release of its own, and has no owner"
-                raise refuse(item, why, f"GROUP BY {person_words(rows.table)}: a person's own totals")
+                raise refuse(item, why, f"{ITSELF}, or GROUP BY {person_words(rows.table)}{OWN_TOTALS}")
         where = query.args.get("where")
         return Looked(rows, [] if where is None else conjuncts(where.this), items)
 
@@ -178,8 +181,12 @@ class FromReader:
             why = "an inner question is a SELECT, or several joined by UNION ALL"
             raise refuse(node, why, "EXISTS or NOT EXISTS with the person, for rows that are in both, or in one only")
         for clause, why, instead in (
-            ("limit", "LIMIT keeps some people's rows because of others'", "the question without LIMIT, or WHERE"),
-            ("offset", "OFFSET leaves out some people's rows because of others'", "the question without OFFSET, or WHERE"),
+            ("limit", "LIMIT keeps some people's rows because of others'", f"LIMIT in the outermost SELECT; {WITHOUT}"),
+            (
+                "offset",
+                "OFFSET leaves out some people's rows because of others'",
+                f"OFFSET in the outermost SELECT; {WITHOUT}",
+            ),
         ):
             if node.args.get(clause) is not None:
                 raise refuse(node.args[clause], why, instead)
@@ -199,7 +206,7 @@ class FromReader:
         for item in items:
             if item.find(exp.AggFunc):
                 why = "an inner total over several people is a release of its own, and has no owner"
-                raise refuse(item, why, f"GROUP BY {person_words(found.table)}: a person's own totals")
+                raise refuse(item, why, f"{ITSELF}, or GROUP BY {person_words(found.table)}{OWN_TOTALS}")
         if node.args.get("having") is not None:
             having = node.args["having"]
             raise refuse(having, "HAVING needs GROUP BY", "WHERE for conditions on rows")

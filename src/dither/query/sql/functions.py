@@ -13,7 +13,7 @@ from sqlglot import exp
 from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import OF_TIMES, PERIODS
 from dither.query.plan.dates import DateTrunc
-from dither.query.plan.expressions import Case, Compare, Constant, Not
+from dither.query.plan.expressions import Case, Compare, Constant, IsNull, Not
 from dither.query.plan.facts import a
 from dither.query.plan.functions import (
     Abs,
@@ -119,7 +119,7 @@ def _spelled(reader: Reader, node: exp.Expr) -> Expression:
 
 def _trimmed(reader: Reader, node: exp.Expr) -> Expression:
     if node.args.get("expression") is not None:
-        raise refuse(node, "spaces are trimmed, and no other signs", "the same of spaces alone")
+        raise refuse(node, "spaces are trimmed, and no other signs", "TRIM of spaces alone, which is another text")
     position = str(node.args.get("position") or "").upper()
     of = _text(reader, node, node.this)
     return ChangeText("ltrim" if position == "LEADING" else "rtrim" if position == "TRAILING" else "trim", of)
@@ -170,7 +170,7 @@ def _extreme(reader: Reader, node: exp.Expr) -> Expression:
 def _nullif(reader: Reader, node: exp.Expr) -> Expression:
     left, right = reader.pair(node.this, reader.value(node.this), node.expression)
     if not isinstance(right, Constant):
-        raise refuse(node, "NULLIF compares with a constant", "a CASE without ELSE, whose condition compares the two")
+        raise refuse(node, "NULLIF compares with a constant", "CASE WHEN <one> IS DISTINCT FROM <other> THEN <one> END")
     reader.value(node.this)  # written twice below, and so counted twice
     return Case(((Compare("<>", left, right), left),), None)
 
@@ -184,7 +184,7 @@ def _rounded(reader: Reader, node: exp.Expr) -> Expression:
     if node.args.get("decimals") is not None:
         name = type(node).__name__.upper()
         if not isinstance(node, exp.Round):
-            raise refuse(node, f"{name} gives whole numbers", "ROUND, which takes digits")
+            raise refuse(node, f"{name} gives whole numbers", f"{name} of it times a power of ten, divided by that")
         digits = _whole(reader, node, node.args["decimals"], -MOST_DIGITS, MOST_DIGITS)
     if of.facts.type is Type.INTEGER and digits >= 0:
         return of
@@ -216,11 +216,16 @@ def number_of(reader: Reader, node: exp.Expr, condition: Expression) -> Expressi
     return Case(((condition, ONE), (Not(condition), ZERO)), None)
 
 
+def beside_zero(of: Expression) -> Expression:
+    """Return the same values with 0 within their bounds, by a branch that no row meets: those there are one number."""
+    return Case(((Not(IsNull(of)), of), (Constant(False), ZERO)), None)
+
+
 def _cast(reader: Reader, node: exp.Expr) -> Expression:
     """A cast to what a value is here anyway: it changes nothing. (To a narrower INTEGER it changes no value that fits, and
     plain SQL fails on the others; a whole number as a double is what it is added up and compared as.)"""
     kind, of = node.args["to"].this, reader.value(node.this)
-    if of.facts.type is Type.BOOLEAN and kind in NUMBERS:
+    if of.facts.type is Type.BOOLEAN and kind in NUMBERS and _holds_one(node.args["to"]):
         return number_of(reader, node.this, of)
     if OWN_TYPES.get(kind) is of.facts.type or (kind is exp.DataType.Type.DOUBLE and of.facts.type.is_number):
         return of
@@ -233,6 +238,12 @@ def _cast(reader: Reader, node: exp.Expr) -> Expression:
         )
     why = f"it is {a(of.facts.type)}; values are not cast to other types: the policy says what a column is"
     raise refuse(node, why, "the value without CAST")
+
+
+def _holds_one(kind: exp.DataType) -> bool:
+    """Whether 1 is a number of a type: DECIMAL(3, 2) has a digit before the point, and DECIMAL(2, 2) has none."""
+    digits = [part.this.name for part in kind.expressions]
+    return not digits or (len(digits) == 2 and all(map(str.isdecimal, digits)) and int(digits[0]) > int(digits[1]))
 
 
 def _made_date(reader: Reader, node: exp.Expr) -> Expression:

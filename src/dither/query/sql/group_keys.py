@@ -40,7 +40,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.calendar_periods import starts
 from dither.query.plan.dates import DateCast, DateDiff, DateTrunc
 from dither.query.plan.expression_parts import dated_column, exchanged, is_monotone, may_be_clamped
-from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, columns_of, constants_of
+from dither.query.plan.expressions import Case, ColumnValue, Constant, DatePart, Not, columns_of, constants_of
 from dither.query.plan.facts import a
 from dither.query.plan.functions import Clamp, Rounding, WidthBucket
 from dither.query.plan.mathematics.division import Remainder, Sign, WholeQuotient
@@ -121,7 +121,7 @@ class _Finder:
             return Domain(by, (self._label(by.value),))
         if isinstance(by, Case):
             labels = [value for _, value in by.branches] + ([] if by.otherwise is None else [by.otherwise])
-            if by.otherwise is None or not all(isinstance(label, Constant) for label in labels):
+            if not (by.otherwise or _of_condition(by)) or not all(isinstance(label, Constant) for label in labels):
                 return None
             return Domain(by, tuple(sorted({self._label(cast(Constant, label).value) for label in labels})))
         if by.facts.type is Type.BOOLEAN:
@@ -275,6 +275,12 @@ class _Finder:
             raise refuse(self.node, why, "texts, or whole numbers of 64 bits, as labels")
         assert isinstance(value, (str, bool, datetime.date))
         return value
+
+
+def _of_condition(by: Case) -> bool:
+    """Whether it has a value wherever a condition has one: CAST(age > 65 AS INTEGER)."""
+    met = [condition for condition, _ in by.branches]
+    return len(met) == 2 and met[1] == Not(met[0])
 
 
 def _again(part: Expression, column: Column) -> Expression:

@@ -40,7 +40,7 @@ def joined(left: Scope, right: Scope, join: exp.Join) -> Scope:
         why = (
             f"{f'{side} {kind}'.strip()} JOIN makes rows that are nobody's, or everybody's, or drops rows because of others'"
         )
-        raise refuse(join, why, "INNER JOIN, or a protected table LEFT JOIN a public one")
+        raise refuse(join, why, "INNER JOIN, or a protected table LEFT JOIN a public one, which have no rows of such kind")
     if publics[0]:
         why, instead = "rows have an owner from the first table on", "the protected table first, then JOIN the public one"
         if side == "LEFT":

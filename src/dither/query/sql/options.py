@@ -60,7 +60,7 @@ def read_options(text: object) -> tuple[Any, Options]:
                 token,
                 token.text,
                 why,
-                "AVG(LEAST(GREATEST(<column>, <low>), <high>))",
+                "LEAST(GREATEST(<column>, <low>), <high>) within the aggregate",
             )
     if not found:
         return text, Options()

@@ -44,7 +44,7 @@ from dither.query.policy.column import Column, Type
 from dither.query.policy.table import NAME_LENGTH
 from dither.query.sql import scope
 from dither.query.sql.expressions import Reader
-from dither.query.sql.functions import number_of
+from dither.query.sql.functions import beside_zero, number_of
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.join_kinds.owners import leads_to_owner
 from dither.query.sql.refusals import CONSTANT, number_words
@@ -75,7 +75,11 @@ def per_person(node: exp.Select, of: Relation, reader: Reader, items: list[exp.E
         keys = [reader.value(item.unalias()) for item in items]
     if ColumnValue(whose) not in keys and not leads_to_owner(of, keys):
         why = "an inner GROUP BY or DISTINCT without the person would make rows of several people"
-        raise refuse(group or node, why, f"{person_words(of.table)} among its columns, for a person's own totals")
+        whole = (
+            "totals of everybody in one SELECT, where windows such as LAG(SUM(<column>)) OVER (ORDER BY <key>) look at them"
+        )
+        own = f"{person_words(of.table)} among its columns, for each person's own totals, which are other numbers"
+        raise refuse(group or node, why, f"{whole}; or {own}")
     person, columns, totals = replace(whose, name=HIDDEN), list[tuple[Column, Expression]](), list[PersonTotal]()
     for item in items:
         inner = item.unalias()
@@ -130,6 +134,8 @@ def own_total(name: str, inner: exp.Expr, reader: Reader, most: int | None = Non
     of = reader.condition(argument) if isinstance(inner, (exp.LogicalAnd, exp.LogicalOr)) else reader.value(argument)
     if kind.adds:
         of = number_of(reader, argument, of) if of.facts.type is Type.BOOLEAN else of
+        if kind is PersonSum and of.facts.nullable and of.facts.lower == of.facts.upper not in (None, 0):
+            of = beside_zero(of)
         _check_added(of, rows, inner)
     return kind.make(name, rows, of)
 

@@ -24,8 +24,8 @@ CONSTANT = "an aggregate of a column; the number of rows is that of COUNT(*)"
 LABELS = "a CASE of your own with constant labels: CASE WHEN <condition> THEN '<label>' ELSE '<other>' END"
 WINDOWS = "PARTITION BY the person in an inner question, and QUALIFY there for a condition; or GROUP BY a column with keys"
 ALLOWED = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and the functions that the manual lists"
+ANSWERED = "COUNT, SUM, AVG, MEDIAN, QUANTILE_CONT, MIN, MAX, STDDEV, VARIANCE, MODE and the others that the manual lists"
 LIKE_WORDS = "a pattern that is written out, as text in single quotes; other texts are compared by ="
-ANSWERED = "COUNT, SUM, AVG, MEDIAN, QUANTILE_CONT, MIN, MAX, STDDEV, VARIANCE, MODE and others of the manual"
 PATTERN = "a pattern of LIKE, in which % stands for any signs and _ for one"
 CLOCK = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtimestamp)
 CLOCK_CALLS = ("now", "today", "getdate", "transaction_timestamp")
@@ -68,7 +68,7 @@ def number_words(kind: Type, what: str) -> str:
     if kind.is_date:
         return f"a number made of it, such as EXTRACT(epoch FROM {what})"
     if kind is Type.TEXT:
-        return f"a number made of it, such as LENGTH({what}); COUNT counts the rows that have one"
+        return f"a column that the owner declares as a number, with bounds; LENGTH({what}) is a number too, but another one"
     return f"the number that CAST({what} AS INTEGER) makes of it, 1 or 0"
 
 
@@ -83,14 +83,17 @@ def _aggregate(node: exp.Expr) -> QuestionError:
     if isinstance(around, exp.Group):
         return refuse(node, "this aggregate is not answered here", "GROUP BY columns that are no aggregates")
     if isinstance(node, ONE_ROW) or isinstance(of, ONE_ROW):
-        why = "it shows the value of a single row"
-        return refuse(node, why, "MODE of a column with declared keys, or MIN, MAX and MEDIAN of numbers with bounds")
+        why, within = "it shows the value of a single row", node.find_ancestor(exp.Select)
+        if within is not None and within.parent is not None:
+            row = "QUALIFY ROW_NUMBER() OVER (PARTITION BY <person> ORDER BY <column>) = 1"
+            return refuse(node, why, f"that row of each person: an inner question with {row}")
+        return refuse(
+            node, why, "other questions: MODE of a column with keys, or MIN, MAX and MEDIAN of numbers with bounds"
+        )
     if isinstance(node, LISTS):
         return refuse(node, "it lists values of single rows", "GROUP BY the values, with COUNT(*)")
     return refuse(node, "this aggregate is not answered here", ANSWERED)
 
-
-ANSWERED = "COUNT, SUM, AVG, MEDIAN, QUANTILE_CONT, MIN, MAX, STDDEV, VARIANCE, MODE and the others that the manual lists"
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
@@ -147,7 +150,7 @@ def _dates(node: exp.Expr) -> tuple[str, str] | None:
     if isinstance(node, exp.LastDay):
         return "of a month the first day is answered", "DATE_TRUNC of a month"
     if isinstance(node, exp.AtTimeZone):
-        return "timestamps have no zone", "an interval that is added to them"
+        return "timestamps have no zone", "an interval that is added to them, where the offset is the same all year"
     if named in ("to_date", "strptime") or isinstance(node, (exp.StrToDate, exp.StrToTime, exp.UnixToTime)):
         return f"{named or type(node).__name__} is not on the list of what may be computed from a row", (
             "a constant, DATE '<day>' or TIMESTAMP '<moment>'; the policy says how cells are written"
@@ -159,4 +162,5 @@ def within_a_condition(node: exp.Expr) -> QuestionError:
     """Say why a question within a condition is not read."""
     word = "" if isinstance(node, (exp.Subquery, exp.Select)) else f"{type(node).__name__.upper()} with "
     why = f"{word}a question within a condition would keep or drop a row because of other people's rows"
-    return refuse(node, why, f"JOIN with an inner question on the person; {ABSENT}")
+    ways = "IN, EXISTS or NOT EXISTS, with an equality of the two persons"
+    return refuse(node, why, ways if word else f"JOIN with an inner question of one row a person; {ABSENT}")

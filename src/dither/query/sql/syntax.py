@@ -226,8 +226,8 @@ def _extra(node: exp.Expr) -> list[str]:
         return []  # a reader refuses it by name, or reads none of it
     if type(node) in INNER and _is_inner(node):
         listed = listed | INNER[type(node)]
-    if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.DECIMAL and _of_aggregate(node.parent):
-        listed = listed | {"expressions"}  # DECIMAL(10, 2)
+    if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.DECIMAL and isinstance(node.parent, exp.Cast):
+        listed = listed | {"expressions"}  # DECIMAL(10, 2), of which the readers of casts look at the digits
     return [name for name, found in node.args.items() if name not in listed and found not in (None, False, [])]
 
 
@@ -237,11 +237,6 @@ def _is_inner(node: exp.Expr) -> bool:
         return False
     select = node if isinstance(node, exp.Select) else node.find_ancestor(exp.Select)
     return select is not None and select.parent is not None
-
-
-def _of_aggregate(cast: exp.Expr | None) -> bool:
-    """Whether a released number is cast, whose reader looks at the digits."""
-    return isinstance(cast, exp.Cast) and cast.this.find(exp.AggFunc) is not None
 
 
 def _not_select(text: str) -> QuestionError:

@@ -22,6 +22,8 @@ from dither.query.policy.column import Key, Type
 from dither.query.sql.expressions import SIGNS, TURNED, Reader
 from dither.query.sql.syntax import refuse
 
+CONDITIONS = (exp.LogicalAnd, exp.LogicalOr)  # of a group these are MIN and MAX of 0 and 1
+
 
 @dataclass(frozen=True)
 class HavingReader:
@@ -53,19 +55,22 @@ class HavingReader:
             ):
                 name = self.named(one.unnest())
                 if name is not None:
-                    return self._number(name, sign, other, node)
+                    return self._number(name, sign, one.unnest(), other, node)
         name = self.named(node.this.unnest()) if isinstance(node, (exp.Between, exp.Is)) else None
         if name is not None and isinstance(node, exp.Between):
-            low, high = (self._number(name, sign, node.args[end], node) for sign, end in ENDS)
+            low, high = (self._number(name, sign, node.this, node.args[end], node) for sign, end in ENDS)
             return HavingLogic(True, (low, high))
         if name is not None and isinstance(node.expression, exp.Null):
             return HavingNull(name)
-        return self._key(node)
+        name = self.named(node) if isinstance(node, CONDITIONS) else None
+        return self._key(node) if name is None else HavingFilter(name, "=", Fraction(1))
 
-    def _number(self, name: str, sign: Comparison, node: exp.Expr, whole: exp.Expr) -> HavingFilter:
+    def _number(self, name: str, sign: Comparison, of: exp.Expr, node: exp.Expr, whole: exp.Expr) -> HavingFilter:
         value = self.reader.meaning(node)
         if isinstance(value, ReleasedConstant):
             return HavingFilter(name, sign, value)
+        if isinstance(value, Constant) and isinstance(value.value, bool) and isinstance(of, CONDITIONS):
+            return HavingFilter(name, sign, Fraction(value.value))
         if not isinstance(value, Constant) or not isinstance(value.value, Fraction):
             return self._difference(sign, whole)
         return HavingFilter(name, sign, value.value)
@@ -141,7 +146,7 @@ class HavingReader:
 
     def _refused(self, node: exp.Expr) -> QuestionError:
         why = f"{self.clause} compares an aggregate with a number, or a column of GROUP BY with constants"
-        instead = "conditions on rows in WHERE, and numbers that are written out"
+        instead = "numbers that are written out; WHERE for conditions on rows, which are other conditions"
         return refuse(node, f"{why}; joined by AND, OR and NOT", instead)
 
 

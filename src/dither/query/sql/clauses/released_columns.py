@@ -56,7 +56,7 @@ def read_having(
         return ()
     if any(aggregate.of_all_groups for aggregate in released.aggregates):
         why = "a running sum is of all groups, and HAVING would leave some out before"
-        raise refuse(clause, why, "the question without HAVING")
+        raise refuse(clause, why, "the question without HAVING, whose sums go through all groups")
 
     aggregates = released.aggregates
 
@@ -95,7 +95,8 @@ def order_by(
         if name is None:
             listed = ", ".join(shown(exp.to_identifier(name)) for name in columns)
             why = "ORDER BY sorts by columns of the answer"
-            raise refuse(item, why, f"it in SELECT too, with a name to sort by; or one of its columns: {listed}")
+            others = "" if item.find(exp.AggFunc) else f"; or one of its columns: {listed}"
+            raise refuse(item, why, f"it in SELECT too, with a name to sort by{others}")
         orders.append(OrderBy(name, bool(item.args.get("desc"))))
     return tuple(orders)
 

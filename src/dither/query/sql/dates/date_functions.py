@@ -149,7 +149,10 @@ def _difference(reader: Reader, node: exp.Expr) -> Expression:
         why, instead = f"the answered units are {', '.join(UNITS)}", "one of these units"
         if unit in ("week", "weeks"):
             why = "engines do not agree whether a week is a Monday between, or seven days"
-            instead = "a number of days, divided by 7"
+            instead = (
+                "of seven days: the number of days, divided by 7; of Mondays: the days between the two weeks that DATE_TRUNC"
+            )
+            instead += " gives, divided by 7"
         raise refuse(node, why, instead)
     end, start = _dates(reader, node, last, first)
     if found in OF_TIMES:

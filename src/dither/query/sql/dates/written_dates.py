@@ -8,7 +8,6 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dither.query.plan.base import Expression
-from dither.query.plan.dates import DateTrunc
 from dither.query.plan.expressions import Constant
 from dither.query.plan.facts import a
 from dither.query.policy.column import Type
@@ -21,7 +20,7 @@ WHOLE, DECIMAL = (re.compile(text, re.ASCII) for text in (r"-?[0-9]{1,18}", r"-?
 
 def alike(first: exp.Expr, left: Expression, second: exp.Expr, right: Expression) -> tuple[Expression, Expression]:
     """Two values that can be compared, or why they cannot."""
-    left, right = of_one_type([_dated(left, right, first), _dated(right, left, second)])
+    left, right = of_one_type([_dated(left, right, first, second), _dated(right, left, second, first)])
     ours, theirs = left.facts.type, right.facts.type
     if ours is theirs or (ours.is_number and theirs.is_number):
         return left, right
@@ -53,27 +52,24 @@ def written_date(node: exp.Cast) -> Constant:
     return _read_date(str(node.this.this), kind, node)
 
 
-def _dated(value: Expression, beside: Expression, node: exp.Expr) -> Expression:
+def _dated(value: Expression, beside: Expression, node: exp.Expr, other: exp.Expr) -> Expression:
     kind = beside.facts.type
     if not isinstance(value, Constant) or kind not in CASTS.values():
         return value
     if isinstance(value.value, str):
-        found = _read_date(value.value, kind, node)
-        midnight = as_kind(found.value, Type.TIMESTAMP)  # None for a moment
-        if midnight is not None and midnight != read_constant(value.value, Type.TIMESTAMP) and _has_start(beside):
+        day = _read_date(value.value, kind, node)
+        midnight = as_kind(day.value, Type.TIMESTAMP)  # None for a moment
+        if midnight is not None and midnight != read_constant(value.value, Type.TIMESTAMP) and _has_start(other):
             why = "of a text beside a day engines drop the time, and of one beside DATE_TRUNC some do not"
             raise refuse(node, why, "a day without a time")
-        return found
-    other = as_kind(value.value, kind)
-    return value if other is None else Constant(other)
+        return day
+    moved = as_kind(value.value, kind)
+    return value if moved is None else Constant(moved)
 
 
-def _has_start(node: object) -> bool:
-    """Whether DATE_TRUNC is in it, of which engines make a day or a timestamp."""
-    if isinstance(node, tuple):
-        return any(map(_has_start, node))
-    parts = getattr(node, "__dataclass_fields__", {})
-    return isinstance(node, DateTrunc) or any(_has_start(getattr(node, name)) for name in parts)
+def _has_start(node: exp.Expr) -> bool:
+    """Whether DATE_TRUNC is in it, also of constants, of which engines make a day or a timestamp."""
+    return node.find(exp.DateTrunc, exp.TimestampTrunc) is not None
 
 
 def _read_date(text: str, kind: Type, node: exp.Expr) -> Constant:

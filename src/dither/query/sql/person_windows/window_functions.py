@@ -66,7 +66,7 @@ def _divided_by(node: exp.Window, reader: Reader) -> tuple[Expression, ...]:
 def _with_person(table: Table) -> str:
     if all(column.name != table.person for column in shown_columns(table)):
         return "PARTITION BY the person, in an inner question that shows her; where another table has her, JOIN it first"
-    return f"{person_words(table)} in PARTITION BY, for a person's own rows"
+    return f"{person_words(table)} in PARTITION BY, for each person's own rows, which is another question"
 
 
 def _place(
@@ -112,9 +112,7 @@ def _value(
         frame = ALL_ROWS  # the first row is the same whatever comes behind
     if frame.peers:
         why = "its frame ends at the row itself and the rows of its rank, among which no one is the first or the last"
-        instead = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING behind ORDER BY" + (
-            "; or FIRST_VALUE with ORDER BY ... DESC" if kind == "last" else ""
-        )
+        instead = "of all rows of the person: ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING behind ORDER BY"
         raise refuse(node, why, instead)
     offset = whole_number(inner.args.get("offset")) if kind == "nth" else 0
     if offset is None or (kind == "nth" and offset == 0):

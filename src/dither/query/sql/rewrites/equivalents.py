@@ -43,6 +43,9 @@ OF_VALUES: tuple[type[exp.Expr], ...] = (
 )  # aggregates that pass over NULL
 
 
+ONE_GROUP = ("group", "order", "limit")  # the clauses by which one group is left
+
+
 class Copies:
     """Repeats parts of a question, up to a limit."""
 
@@ -103,19 +106,28 @@ def _group_by_all(node: exp.Group) -> None:
 
 def _most_frequent(tree: exp.Select) -> None:
     """SELECT k ... GROUP BY k ORDER BY COUNT(*) DESC LIMIT 1 is SELECT MODE(k)."""
-    if len(tree.expressions) != 1 or any(tree.args.get(name) for name in ("having", "qualify", "offset", "distinct")):
+    if len(tree.expressions) != 1 or not _has_only(tree, "expressions", "from_", "joins", "with_", "where", *ONE_GROUP):
         return
     item, order, group = tree.expressions[0], tree.args.get("order"), tree.args.get("group")
     key, limit = item.unalias(), tree.args.get("limit")
     if not isinstance(key, exp.Column) or not isinstance(order, exp.Order) or not isinstance(limit, exp.Limit):
         return
     (first, *others), named = order.expressions, [key, exp.Literal.number(1), exp.column(item.alias_or_name)]
+    if not _has_only(limit, "expression") or not _has_only(group, "expressions"):  # LIMIT 1%, WITH ROLLUP
+        return
+    if not _has_only(order, "expressions") or not _has_only(first, "this", "desc", "nulls_first"):
+        return
     counted = isinstance(first.this, exp.Count) and (isinstance(first.this.this, exp.Star) or _is_one(first.this.this))
     grouped = isinstance(group, exp.Group) and len(group.expressions) == 1 and group.expressions[0] in named
     if counted and grouped and first.args.get("desc") and not others and _is_one(limit.expression):
         tree.set("expressions", [exp.alias_(exp.Mode(this=key.copy()), item.alias_or_name, quoted=True)])
-        for name in ("group", "order", "limit"):
+        for name in ONE_GROUP:
             tree.set(name, None)
+
+
+def _has_only(node: exp.Expr | None, *names: str) -> bool:
+    """Whether a part that a rewrite takes away has no details but these, of which others would be refused."""
+    return node is None or all(name in names for name, found in node.args.items() if found)
 
 
 def _fetch(node: exp.Expr, copies: Copies) -> exp.Expr | None:
