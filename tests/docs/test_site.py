@@ -99,8 +99,7 @@ def faults(said: str, value: Any) -> list[str]:
     """What an entry lacks: parameters with their types, and what the docstring says under its heads."""
     if not said:
         return ["no entry"]
-    shown = SIGNATURE.search(said)
-    signature = html.unescape(re.sub(r"<[^>]+>", "", shown[1])) if shown else ""
+    signature = html.unescape(re.sub(r"<[^>]+>", "", " ".join(SIGNATURE.findall(said))))  # several, of a call with overloads
     found = [f"{name} has no type" for name in parameters(value) if not re.search(rf"\b{name}\s*: \S", signature)]
     heads = sections(vars(value).get("__doc__") or "" if isinstance(value, type) else value.__doc__ or "")
     for head, title in (("Args", "Parameters:"), ("Raises", "Raises:"), ("Example", "Examples:")):

@@ -166,7 +166,7 @@ def protect(
     if isinstance(person, str) and person not in held[name] and (hint := sources[name].hint()):
         raise PolicyError("person", person, "the data has no such column", hint)
     columns = _columns(name, held, {fact: _mapping(stated, fact) for fact, stated in facts.items()})
-    typed = {person, *_mapping(types, "types")}
+    typed = {*([person] if isinstance(person, str) else []), *_mapping(types, "types")}
     for other, source in sources.items():
         for column, said in columns[other].items() if isinstance(source, CsvFiles) else ():
             if f"{other}.{column}" not in typed and (other != name or column not in typed):

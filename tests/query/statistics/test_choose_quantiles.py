@@ -125,7 +125,8 @@ def test_what_is_said_and_stored(tmp_path):
     assert list(none.release().columns) == ["a", "b", "c"]
     answer = data.quote(QUARTILES, epsilon=1).release()
     assert data.quote(QUARTILES, epsilon=1).release().is_replay
-    assert answer["a"][0] <= answer["b"][0] <= answer["c"][0]
+    known = [answer[name][0] for name in "abc" if answer[name][0] is not None]
+    assert known == sorted(known)
     rho = clinic(tmp_path, budget=dither.approx(10, "1e-6"))
     both = rho.quote("SELECT QUANTILE(cost, 0.3) AS a, QUANTILE(cost, 0.6) AS b FROM visits", epsilon=1)
     assert "Gaussian noise in a tree of counts and exponential mechanism for a, b" in both.explain()

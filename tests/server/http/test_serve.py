@@ -17,7 +17,6 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from dither.cli import serve as command
 from dither.cli.main import app
 from dither.errors import ConflictError
 from tests.server.http.conftest import made
@@ -145,7 +144,7 @@ def test_the_demo_takes_another_port_where_the_usual_one_is_taken(tmp_path, monk
         if len(tried) == 1:
             raise ConflictError("server.port", "127.0.0.1:8765", "it is taken", "another")
 
-    monkeypatch.setattr(command, "listen", listen)
+    monkeypatch.setattr("dither.server.listener.listen", listen)
     for _ in range(2):  # the same folder again: the share is there, and nothing is made anew
         assert CliRunner().invoke(app, ["serve", "--demo", "--save", str(tmp_path / "clinic")]).exit_code == 0
     assert tried == [8765, 0, 8765]

@@ -69,11 +69,12 @@ def test_names_go_into_the_question_by_a_click(profile: Profiles):
     expect(page.locator("dither-editor .cm-content")).to_have_text("SELECT COUNT(*) AS n FROM visits")
 
 
-def test_a_refusal_is_underlined_and_mended_by_its_button(profile: Profiles):
+def test_a_refusal_is_underlined_until_it_is_mended(profile: Profiles):
     page = opened(profile())
     typed(page, "SELECT ward, COUNT(*) AS n\nFROM visits GROUP BY wrad")
     expect(page.locator("dither-editor .mark")).to_have_text("wrad")
-    page.get_by_role("button", name="Use: SELECT ward").click()
+    expect(page.locator("#problem")).to_contain_text("ward")
+    typed(page, "SELECT ward, COUNT(*) AS n\nFROM visits GROUP BY ward")
     expect(page.locator("#problem")).to_be_empty()
     expect(page.locator("dither-editor .mark")).to_have_count(0)
     expect(page.locator("#ask-button")).to_contain_text("Ask: costs")

@@ -77,10 +77,8 @@ from dither.query.statistics.statistic import Counts, Price, RequestedStatistic,
 
 
 @dataclass(frozen=True)
-class KeepValues(Bounding):
+class KeepPairs(Bounding):
     """At most so many pairs of a group and a value are kept of a person, chosen by chance: `groups` of them."""
-
-    way: ClassVar[str] = "values"
 
     def alone(self, family: CounterSet) -> int:
         """Each pair may be a value that nobody else has, all of them in one group."""
@@ -95,6 +93,13 @@ class KeepValues(Bounding):
         """How much of a person counts."""
         one, several = ("value", "values") if self.cells == 1 else ("pair of group and value", "pairs of group and value")
         return f"everybody with at most {self.groups} {several if self.groups > 1 else one}"
+
+
+@dataclass(frozen=True)
+class KeepValues(KeepPairs):
+    """Pairs of a group and a value, of which values are counted."""
+
+    way: ClassVar[str] = "values"
 
 
 def noise_of(price: Price, bounding: Bounding, counters: CounterSet) -> Noise:
@@ -181,7 +186,7 @@ def most_values(of: Expression, table: Table) -> int | None:
 
 
 @dataclass(frozen=True)
-class KeepHolders(KeepValues):
+class KeepHolders(KeepPairs):
     """The same pairs, of which people are counted: how many values there are that so many people hold."""
 
     way: ClassVar[str] = "holders"
@@ -239,7 +244,7 @@ class DistinctValues(NumberOfDistinct):
     def told(self, place: int) -> str:
         """The half-width, and what is bounded."""
         kept = f"; {self.bounding.words.replace('everybody with', 'of a person')} count"
-        return f"{rounded(self.error(place, self.confidence))}{kept if isinstance(self.bounding, KeepValues) else ''}"
+        return f"{rounded(self.error(place, self.confidence))}{kept if isinstance(self.bounding, KeepPairs) else ''}"
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from dither.query.engines.words import SMALL, Words
 from dither.query.plan.question import Question
 from dither.query.policy.column import Key, Type
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, EachRow, KeepGroups, KeepPersons, Weights
-from dither.query.statistics.distinct_values import KeepHolders, KeepValues
+from dither.query.statistics.distinct_values import KeepHolders, KeepPairs, KeepValues
 from dither.query.statistics.people_by_size import (
     PeopleByGroups,
     PeopleByRows,
@@ -215,7 +215,7 @@ def _values(shape: Shape, bounding: KeepValues, rows: str, salt: int | str) -> s
     return group_totals(shape.keys, counted, _kept_pairs(shape, shape.keys, bounding, rows, salt))
 
 
-def _kept_pairs(shape: Shape, keys: list[str], bounding: KeepValues, rows: str, salt: int | str) -> str:
+def _kept_pairs(shape: Shape, keys: list[str], bounding: KeepPairs, rows: str, salt: int | str) -> str:
     """The pairs of a group and a value that count of each person, to stand after FROM."""
     pair = [*keys, "x0"]
     pairs = f"SELECT p, {', '.join(pair)} FROM ({rows}) AS r GROUP BY p, {', '.join(pair)} HAVING {_there(pair)}"
