@@ -247,3 +247,79 @@ def test_what_changes_values_or_leaves_people_out_is_no_truth(tmp_path, asked, s
     policy = read_policy({"version": 1, "domain": "d", "tables": tables})
     data = Dataset(policy, ledger(tmp_path, dither.pure(9)), {})
     assert [one.statement(place).value for _, one, place in data.quote(asked, epsilon=1).offer.columns] == [said]
+
+
+OWN = "FROM (SELECT person, COUNT(*) AS n FROM sales WHERE value > 2 GROUP BY person) o"
+
+
+def histogram(quote) -> list[int]:
+    """The exact numbers of people behind the last statistic, which must count own rows."""
+    statistic, ((*counts,),) = all_counts(quote)[-1]
+    assert isinstance(statistic, PeopleBeyond)
+    assert statistic.own_counts
+    return [int(count) for count in counts]
+
+
+@pytest.mark.parametrize("unit", [Unit.ADD_REMOVE, Unit.REPLACE_ONE])
+@pytest.mark.parametrize("asked", ["AVG(n)", "MEDIAN(n)", "SUM(n) / COUNT(*)"])
+def test_people_whose_own_count_is_cut_are_counted_and_each_moves_one(tmp_path, asked, unit):
+    rng = random.Random(f"{asked} {unit.value}")
+    people = [rng.choice("abcd") for _ in range(60)] + ["e"] * 300
+    rows = [(person, rng.randrange(10)) for person in people]
+
+    def counted(rows: list[tuple[str, int]], place: str) -> list[int]:
+        (tmp_path / place).mkdir()
+        table = pyarrow.table({"person": [one for one, _ in rows], "value": [value for _, value in rows]})
+        book = dither.Ledger.create(tmp_path / place / "book", budget=dither.pure(100, unit=unit))
+        data = dither.protect(table, name="sales", person="person", max_rows=3, bounds={"value": (0, 10)}, ledger=book)
+        return histogram(data.quote(f"SELECT {asked} AS x {OWN} WHERE n > 0", epsilon=1))
+
+    def by_hand(rows: list[tuple[str, int]]) -> list[int]:
+        sizes = Counter(person for person, value in rows if value > 2).values()
+        return [sum(3 * RATIO**k < size <= 3 * RATIO ** (k + 1) for size in sizes) for k in range(KINDS)]
+
+    whole = counted(rows, "whole")
+    assert whole == by_hand(rows)
+    assert sum(whole) > 1
+    for person in "abcde":
+        rest = [row for row in rows if row[0] != person]
+        if unit is Unit.REPLACE_ONE:
+            rest += [(person, rng.randrange(10)) for _ in range(rng.randrange(0, 90))]
+        change = [abs(a - b) for a, b in zip(whole, counted(rest, f"without {person}"), strict=True)]
+        assert sum(change) <= (1 if unit is Unit.ADD_REMOVE else 2)
+
+
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+@pytest.mark.parametrize("budget", [dither.pure(10**9), dither.approx(10**9, "1e-6")], ids=["pure", "approx"])
+def test_an_average_of_own_counts_says_how_many_people_are_cut(tmp_path, budget):
+    counts = zipf(random.Random(6), 2000, 500)
+    _, data = shop(tmp_path, counts, budget, max_rows=4)
+    own = "FROM (SELECT person, COUNT(*) AS n FROM sales GROUP BY person) o"
+    quote = data.quote(f"SELECT AVG(n) AS a {own}", epsilon=1)
+    assert "how many people have more than is counted of them" in quote.explain()
+    price = sum((one.guarantee for one in quote.offer.statistics[1:]), quote.offer.statistics[0].guarantee)
+    assert price.within(quote.guarantee)
+    beyond, left_out = sum(rows > 4 for rows in counts), sum(max(0, rows - 4) for rows in counts)
+    before, missed, fewest = all_counts(quote)[-1], 0, []
+    with seeded(2):
+        for _ in range(RUNS):
+            found = before[0].beyond(before[0].noisy(before[1]))
+            missed += not found.low <= beyond <= found.high
+            fewest.append(found.rows or 0)
+        answer = quote.release()
+    assert missed <= RUNS * 0.05 + 4 * math.sqrt(RUNS * 0.05 * 0.95)
+    assert sum(rows > left_out for rows in fewest) <= RUNS * 0.05 + 4 * math.sqrt(RUNS * 0.05 * 0.95)
+    assert answer.beyond["low"] <= answer.beyond["people"] <= answer.beyond["high"]
+    assert "people beyond the limits: " in str(answer)
+    keyed = "FROM (SELECT person, region, COUNT(*) AS n FROM sales GROUP BY person, region) o"
+    assert data.quote(f"SELECT AVG(n) AS a {keyed}", epsilon=1).release().beyond is None
+    assert (
+        data.quote("SELECT AVG(m) AS a FROM (SELECT person, MAX(value) AS m FROM sales GROUP BY person) o", epsilon=1)
+        .release()
+        .beyond
+        is None
+    )
+    few = [min(rows, 4) for rows in counts]
+    (tmp_path / "hard").mkdir()
+    _, sure = shop(tmp_path / "hard", few, budget, max_rows=4, hard=["max_rows"])
+    assert sure.quote(f"SELECT AVG(n) AS a {own}", epsilon=1).release().beyond is None

@@ -33,7 +33,7 @@ from dither.query.plan.aggregates import CountRows, Quantile
 from dither.query.policy.column import Type
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.offer import Offer
-from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
+from dither.query.statistics.people_beyond import Beyond, PeopleBeyond, cut_counts
 
 KINDS: dict[Type, Kind] = {
     Type.TEXT: "text",
@@ -57,7 +57,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
     says = [statement_line(*each) for each in statements(offer, said)]
     room = _most_people(offer, columns)
     beyond = _beyond(offer, released, room) if found is None else found.beyond(released.limits or [], room)
-    if all(statistic.complete for _, statistic, _ in offer.columns):
+    if all(statistic.complete for _, statistic, _ in offer.columns) and cut_counts(offer.question) is None:
         beyond = None
     question = offer.question
     open_rows = open_key_rows(question.groups, columns)
@@ -169,7 +169,7 @@ def _beyond(offer: Offer, released: Released, room: int | None) -> Beyond | None
     """How many people have more than is counted of them, where it was released."""
     for one, stored in zip(offer.statistics, released.statistics, strict=True):
         if isinstance(one, PeopleBeyond):
-            return one.beyond(stored, room)
+            return one.beyond(stored, None if one.own_counts else room)
     return None
 
 

@@ -140,8 +140,8 @@ def _cut_totals(names: Sequence[str], offer: Offer) -> str:
     used = {part for column in question.derived if column.name in names for part in column.names} | set(names)
     for aggregate in (one for one in question.aggregates if one.name in used):
         for column in sorted(columns_of(aggregate), key=lambda column: column.name):
-            total = total_behind(question.relation, column)
-            if total is None or not total.grows or f"bounds.{column.name}" in question.table.hard:
+            own = total_behind(question.relation, column)
+            if own is None or not own.total.grows or f"bounds.{column.name}" in question.table.hard:
                 continue
             low, high = (float(end or 0) for end in (column.lower, column.upper))
             ends = [f"above {high:,.12g} counts as {high:,.12g}"] if high > 0 else []

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
@@ -286,14 +286,22 @@ def shown_columns(table: Table) -> tuple[Column, ...]:
     return tuple(column for column in table.columns if not column.name.endswith(OURS))
 
 
-def total_behind(relation: Relation, column: Column) -> PersonTotal | None:
+class OwnTotal(NamedTuple):
+    """A person's own total, and its rows where each person has one total."""
+
+    total: PersonTotal
+    rows: Relation | None
+
+
+def total_behind(relation: Relation, column: Column) -> OwnTotal | None:
     """Return the person's own total whose numbers a column holds, of a union one of them; None for other columns."""
     match relation:
-        case GroupByPerson(_, _, totals):
-            return next((total for total in totals if total.column == column), None)
+        case GroupByPerson(of, keys, totals):
+            total = next((total for total in totals if total.column == column), None)
+            return None if total is None else OwnTotal(total, None if keys else of)
         case WindowByPerson(of, window):
             if isinstance(window, WindowTotal) and window.column == column:
-                return window.total
+                return OwnTotal(window.total, None)
             return total_behind(of, column)
         case Project(of, columns):
             by = next((by for here, by in columns if here == column), None)

@@ -20,7 +20,7 @@ from dither.query.pricing.candidates import Candidate, most_cells, with_keys, wi
 from dither.query.pricing.limit_searches import Search, check_stated, searches
 from dither.query.pricing.spend import Spend
 from dither.query.statistics.choose_bounding import choose_bounding
-from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, leaves_out
+from dither.query.statistics.people_beyond import SHARE, PeopleBeyond, cut_counts, leaves_out
 from dither.query.workload.grouping_bounding import better_bounding
 
 
@@ -86,7 +86,7 @@ class Pricing:
         if self.second:
             return Candidate(self.under(cells), price.make_statistics(promise, self.under(cells)))
         made = with_top(self.under, cells, promise)
-        if made.choice is not None or leaves_out(made.statistics) is None:
+        if made.choice is not None or (leaves_out(made.statistics) is None and cut_counts(self.question) is None):
             return made
         share = SHARE[self.is_pure]
         made = with_top(self.under, cells, promise.part(1 - share))
@@ -94,9 +94,14 @@ class Pricing:
 
     def _with_people_beyond(self, made: Candidate, amount: Number | Fraction) -> Candidate:
         """Where rows may be left out: also how many people have more than is counted of them."""
-        counted = leaves_out(made.statistics)
-        if made.choice is not None or counted is None:
-            return made
+        bounding, cut = leaves_out(made.statistics), cut_counts(self.question)
         pure, level = self.is_pure, self.confidence
-        people = PeopleBeyond.make(self.question, counted.bounding, amount, pure=pure, confidence=level)
+        if made.choice is not None:
+            return made
+        if bounding is not None:
+            people = PeopleBeyond.make(self.question, bounding, amount, pure=pure, confidence=level)
+        elif cut is not None:
+            people = PeopleBeyond.of_own_counts(cut, self.unit, amount, pure=pure, confidence=level)
+        else:
+            return made
         return replace(made, statistics=(*made.statistics, people))

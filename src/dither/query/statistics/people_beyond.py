@@ -9,6 +9,9 @@ That a person moves one count, or two, is the theorem of `statistics/people_by_s
 
 The number of people beyond is the sum of the counts. Of the rows that are left out, a lower bound is told.
 
+Where people's own numbers of rows are averaged or added up, each is cut at what the limits of rows allow: the people with
+more rows are counted in the same way, with that number as the limit.
+
     e_0 < e_1 < ...   the ladder of K limits      T_j, Y_j   the people with more than e_j rows, and their noisy number
     m = e_i           the limit up to which rows count
     h                 a half-width, with P(|noise of all K counts together| > h) <= alpha
@@ -44,8 +47,13 @@ from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
 from dither.numeric.number import Number
+from dither.privacy.unit import Unit
 from dither.query.counters.estimators import Columns
+from dither.query.plan.aggregates import CountRows
+from dither.query.plan.expressions import columns_of
+from dither.query.plan.person_totals import PersonRows
 from dither.query.plan.question import Question
+from dither.query.plan.relations import total_behind
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import rounded
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
@@ -106,7 +114,7 @@ class PeopleBeyond(PeopleHistogram):
 
     code: ClassVar[str] = "people_beyond"
 
-    most: int  # rows of a person that count in full
+    own_counts: bool = False  # whether the limit is the number at which people's own numbers of rows are cut
 
     @classmethod
     def make(
@@ -117,13 +125,22 @@ class PeopleBeyond(PeopleHistogram):
         first, ratio = (bounding.limits.squares, RATIO**2) if squared else (bounding.most, RATIO)
         edges = tuple(first * ratio**place for place in range(KINDS))
         kind = PeopleByRows(1, 1, 1, bounding.unit, "", of=question, edges=edges, squared=squared, complete=True)
-        mechanism = cls.noise_of(amount, bounding.unit, pure=pure)
-        return cls(cls.question_of(kind), kind, mechanism, confidence, bounding.most)
+        return cls(cls.question_of(kind), kind, cls.noise_of(amount, bounding.unit, pure=pure), confidence)
+
+    @classmethod
+    def of_own_counts(
+        cls, cut: CutCounts, unit: Unit, amount: Number | Fraction, *, pure: bool, confidence: Fraction
+    ) -> PeopleBeyond:
+        """The histogram at its price, beyond the number at which people's own counts are cut."""
+        edges = tuple(cut.limit * RATIO**place for place in range(KINDS))
+        kind = PeopleByRows(1, 1, 1, unit, "", of=cut.question, edges=edges, complete=True)
+        return cls(cls.question_of(kind), kind, cls.noise_of(amount, unit, pure=pure), confidence, own_counts=True)
 
     def spelled(self) -> dict[str, object]:
         """The ladder and the noise."""
         assert isinstance(self.bounding, PeopleByRows)
-        return {"edges": list(self.bounding.edges), "squared": self.bounding.squared, "noise": spell(self.mechanism)}
+        own = {"own_counts": True} if self.own_counts else {}
+        return {"edges": list(self.bounding.edges), "squared": self.bounding.squared, **own, "noise": spell(self.mechanism)}
 
     def read(self, released: Any, place: int) -> Columns:
         """The number of people beyond the limits."""
@@ -144,10 +161,35 @@ class PeopleBeyond(PeopleHistogram):
         return f"{rounded(self.error(place, self.confidence))}"
 
 
-def leaves_out(statistics: Sequence[Statistic]) -> CounterRelease | None:
-    """The counters of which rows may be left out, if any: of those, people beyond the limits are counted."""
-    scaled = (one for one in statistics if isinstance(one, CounterRelease))
-    for one in (one for one in scaled if isinstance(one.bounding, (Weights, Clip, ClipSum))):
+class CutCounts(NamedTuple):
+    """The rows of people's own counts, and the number above which a count is cut."""
+
+    question: Question
+    limit: int
+
+
+def cut_counts(question: Question) -> CutCounts | None:
+    """Return people's own counts of which numbers are made, if people may have more rows than the limit of these.
+
+    Where a person has a count for each key, there is no one number of theirs, and people beyond the limit are not counted.
+    """
+    for aggregate in question.aggregates:
+        for column in sorted(columns_of(aggregate), key=lambda column: column.name):
+            own = total_behind(question.relation, column)
+            if own is None or own.rows is None or not isinstance(own.total, PersonRows):
+                continue
+            assert own.total.column.upper is not None
+            if f"bounds.{column.name}" not in question.table.hard:
+                rows = Question(own.rows, None, (), (CountRows("n"),), ("n",))
+                return CutCounts(rows, int(own.total.column.upper))
+    return None
+
+
+def leaves_out(statistics: Sequence[Statistic]) -> Weights | Clip | ClipSum | None:
+    """Return how people are bounded by counters of which rows may be left out, if any."""
+    for one in statistics:
+        if not isinstance(one, CounterRelease) or not isinstance(one.bounding, (Weights, Clip, ClipSum)):
+            continue
         if any(one.statement(place) is Statement.AT_LEAST for place in range(len(one.estimators))):
-            return one
+            return one.bounding
     return None
