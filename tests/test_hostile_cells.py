@@ -75,6 +75,25 @@ class RaisingDate(datetime.date):
     __eq__ = __hash__ = Raises._raise
 
 
+class WarningText(str):
+    __slots__ = ()
+
+    def __eq__(self, other):
+        warnings.warn("of one row", stacklevel=1)
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+class Adrift(datetime.tzinfo):
+    def utcoffset(self, moment):
+        raise RuntimeError("of one row")
+
+
+class Nowhere:
+    __module__ = 5  # where a class is from is a text, as a rule
+
+
 class LongList(list):
     def __len__(self):
         raise RuntimeError("of one row")
@@ -104,6 +123,7 @@ HOSTILE = [
     *(pandas.NA, pandas.NaT, pandas.Timestamp(2020, 1, 1), pandas.Series([1.0]), polars.Series([1.0]), pyarrow.scalar(1.0)),
     *(Ward.NORTH, object(), float, len, Raises(), Overflows(), Warns()),
     *(RaisingText("no"), RaisingNumber(1), RaisingDate(2020, 1, 1), LongList([1.0])),
+    *(WarningText("no"), datetime.datetime(2020, 1, 1, tzinfo=Adrift()), Nowhere()),
 ]
 
 
