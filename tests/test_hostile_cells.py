@@ -24,7 +24,7 @@ import pytest
 
 import dither
 from dither import density, learn, local
-from dither.errors import DataError, PolicyError, ReleaseError
+from dither.errors import DataError, PolicyError, ReleaseError, SizeError
 from dither.learn import private_search
 from dither.learn.base import private_score
 from dither.learn.base.estimator import PrivateEstimator
@@ -402,6 +402,21 @@ def test_rows_of_a_list_that_are_torn_are_rows_of_missing_cells(encoded):
             assert others(found[0], base[0])
             assert found[1:] == base[1:]
             assert at >= len(torn) or found == missing
+
+
+def test_a_list_of_cells_is_a_table_of_one_column(encoded):
+    """Where bounds say that there is one: rows of missing cells would be charged for a model of nothing."""
+    for good, bound in ((NUMBERS, (0, 10)), (WARDS, ["no", "yes"])):
+        model = learn.KMeans(2, epsilon=1, bounds=[bound])
+        base = fitted(encoded, model, [[one] for one in without(good)], None, None)
+        assert fitted(encoded, model, without(good), None, None) == base
+        for label, column, _ in columns(good, AT):
+            if label.startswith(("list", "some lists", "tuple")):
+                found = fitted(encoded, model, column, None, None)
+                assert others(found[0], base[0]), label
+                assert found[1:] == base[1:], label
+        with pytest.raises(SizeError, match="2D"):
+            learn.KMeans(2, epsilon=1, bounds=(0, 10)).fit(NUMBERS)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
