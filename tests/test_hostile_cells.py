@@ -438,6 +438,25 @@ def test_estimators_read_labels_and_persons_entry_by_entry(name, encoded):
         assert found[1:] == base[1:], label
 
 
+def test_networks_read_rows_and_persons_as_other_classifiers_do(monkeypatch, encoded):
+    """Without torch: rows are read before a network is asked for."""
+    for name in ("_rehearse", "_released", "_model"):
+        monkeypatch.setattr(learn.PrivateSGD, name, getattr(PrivateEstimator, name))
+    model = learn.PrivateSGD(**PRICE, **BOTH, classes=["no", "yes"])
+    table, thin = tables(NUMBERS, WARDS)["list of lists"], tables(without(NUMBERS), without(WARDS))["list of lists"]
+    base = fitted(encoded, model, thin, without(WARDS), without(PERSONS))
+    for hostile in HOSTILE:
+        for rows, y, person in (
+            ([*table[:AT], [hostile, "no"], *table[AT + 1 :]], WARDS, PERSONS),
+            ([*table[:AT], hostile, *table[AT + 1 :]], WARDS, PERSONS),
+            (table, [*WARDS[:AT], hostile, *WARDS[AT + 1 :]], PERSONS),
+            (table, WARDS, [*PERSONS[:AT], hostile, *PERSONS[AT + 1 :]]),
+        ):
+            found = fitted(encoded, model, rows, y, person)
+            assert others(found[0], base[0]), type(hostile)
+            assert found[1:] == base[1:], type(hostile)
+
+
 def test_persons_with_large_numbers_stay_apart(encoded):
     """As doubles some of them would be one person, whose second row is left out."""
     model, persons = ESTIMATORS["LinearRegression"](), [TINY + at for at in range(len(NUMBERS))]
