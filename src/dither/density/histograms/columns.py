@@ -37,3 +37,8 @@ def read_numbers(values: ValuesLike, *, name: str = "values") -> NDArray[np.floa
     if kind not in ("", "numbers"):
         raise DataError(f"type of {name}", kind, "these are no numbers", "an array of ints or doubles, or a list")
     return as_floats(array)
+
+
+def size_or_type(given: Any) -> str:
+    """Return the length of a list, or the type of anything else: what an error may say of private cells."""
+    return f"a list of {len(given)}" if isinstance(given, (list, tuple)) else type(given).__name__
