@@ -191,6 +191,12 @@ def polars_series(kind, read=None):
     return lambda cells: polars.Series(cells if read is None else list(map(read, cells))).cast(kind)
 
 
+def masked(kind):
+    return lambda cells: np.ma.masked_array(
+        np.array([kind() if cell is None else cell for cell in cells], dtype=kind), [cell is None for cell in cells]
+    )
+
+
 CODES = pandas.CategoricalDtype([*range(60), *LARGE[1:]])
 WORDS = pandas.CategoricalDtype([*KNOWN, *TEXTS[1:]])
 MISSING = np.dtypes.StringDType(na_object=None)
@@ -200,6 +206,7 @@ TYPED = {  # a column, and cells that it can hold
         "float32": (lambda cells: np.array(cells, dtype="f4"), [None, float("inf"), 1e-45]),
         "longdouble": (lambda cells: np.array(cells, dtype=np.longdouble), FLOATS),
         "int64": (np.array, LARGE[1:]),
+        "masked": (masked(float), FLOATS),
         "pandas float": (series(float), FLOATS),
         "pandas Float64": (series("Float64"), FLOATS),
         "pandas Int64": (series("Int64"), LARGE),
@@ -217,6 +224,7 @@ TYPED = {  # a column, and cells that it can hold
     },
     "texts": {
         "str": (lambda cells: np.array(cells, dtype=str), TEXTS[1:3]),
+        "masked": (masked(str), TEXTS[:3]),
         "StringDType": (lambda cells: np.array(cells, dtype=MISSING), TEXTS),
         "pandas string": (series("string"), TEXTS),
         "pandas python": (series("string[python]"), [*TEXTS, "\ud800"]),
@@ -402,6 +410,29 @@ def test_rows_of_a_list_that_are_torn_are_rows_of_missing_cells(encoded):
             assert others(found[0], base[0])
             assert found[1:] == base[1:]
             assert at >= len(torn) or found == missing
+
+
+def test_what_a_mask_hides_is_missing(encoded):
+    hidden = [place == AT for place in range(len(NUMBERS))]
+    model = learn.KMeans(2, epsilon=1, bounds=(0, 10))
+    gaps = [[None if place == AT else one] for place, one in enumerate(NUMBERS)]
+    table = np.ma.masked_array(np.array(NUMBERS)[:, None], np.array(hidden)[:, None])
+    assert fitted(encoded, model, table, None, None) == fitted(encoded, model, gaps, None, None)
+    persons = np.ma.masked_array(PERSONS, hidden)
+    assert fitted(encoded, model, table, None, persons) == fitted(
+        encoded, model, gaps, None, [*PERSONS[:AT], None, *PERSONS[4:]]
+    )
+    for name, axis in CELLS.items():
+        good = WARDS if "texts" in name else NUMBERS
+        assert axis.count(np.ma.masked_array(good, hidden)).tolist() == axis.count(without(good)).tolist()
+    moments, numbers = density.Moments(epsilon=1, low=0, high=10), np.ma.masked_array(NUMBERS, hidden)
+    assert moments.count(numbers) == moments.count(without(NUMBERS))
+
+
+def test_raw_bytes_are_no_numbers():
+    for raw in (b"12", bytearray(b"12"), memoryview(b"12")):
+        with pytest.raises(DataError):
+            CELLS["Bins"].count(raw)
 
 
 def test_a_list_of_cells_is_a_table_of_one_column(encoded):
