@@ -24,7 +24,7 @@ import pytest
 
 import dither
 from dither import density, learn, local
-from dither.errors import DataError, PolicyError, ReleaseError
+from dither.errors import DataError, PolicyError, ReleaseError, SizeError
 from dither.learn import private_search
 from dither.learn.base import private_score
 from dither.learn.base.estimator import PrivateEstimator
@@ -75,6 +75,25 @@ class RaisingDate(datetime.date):
     __eq__ = __hash__ = Raises._raise
 
 
+class WarningText(str):
+    __slots__ = ()
+
+    def __eq__(self, other):
+        warnings.warn("of one row", stacklevel=1)
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+class Adrift(datetime.tzinfo):
+    def utcoffset(self, moment):
+        raise RuntimeError("of one row")
+
+
+class Nowhere:
+    __module__ = 5  # where a class is from is a text, as a rule
+
+
 class LongList(list):
     def __len__(self):
         raise RuntimeError("of one row")
@@ -104,6 +123,7 @@ HOSTILE = [
     *(pandas.NA, pandas.NaT, pandas.Timestamp(2020, 1, 1), pandas.Series([1.0]), polars.Series([1.0]), pyarrow.scalar(1.0)),
     *(Ward.NORTH, object(), float, len, Raises(), Overflows(), Warns()),
     *(RaisingText("no"), RaisingNumber(1), RaisingDate(2020, 1, 1), LongList([1.0])),
+    *(WarningText("no"), datetime.datetime(2020, 1, 1, tzinfo=Adrift()), Nowhere()),
 ]
 
 
@@ -171,6 +191,12 @@ def polars_series(kind, read=None):
     return lambda cells: polars.Series(cells if read is None else list(map(read, cells))).cast(kind)
 
 
+def masked(kind):
+    return lambda cells: np.ma.masked_array(
+        np.array([kind() if cell is None else cell for cell in cells], dtype=kind), [cell is None for cell in cells]
+    )
+
+
 CODES = pandas.CategoricalDtype([*range(60), *LARGE[1:]])
 WORDS = pandas.CategoricalDtype([*KNOWN, *TEXTS[1:]])
 MISSING = np.dtypes.StringDType(na_object=None)
@@ -180,6 +206,7 @@ TYPED = {  # a column, and cells that it can hold
         "float32": (lambda cells: np.array(cells, dtype="f4"), [None, float("inf"), 1e-45]),
         "longdouble": (lambda cells: np.array(cells, dtype=np.longdouble), FLOATS),
         "int64": (np.array, LARGE[1:]),
+        "masked": (masked(float), FLOATS),
         "pandas float": (series(float), FLOATS),
         "pandas Float64": (series("Float64"), FLOATS),
         "pandas Int64": (series("Int64"), LARGE),
@@ -197,6 +224,7 @@ TYPED = {  # a column, and cells that it can hold
     },
     "texts": {
         "str": (lambda cells: np.array(cells, dtype=str), TEXTS[1:3]),
+        "masked": (masked(str), TEXTS[:3]),
         "StringDType": (lambda cells: np.array(cells, dtype=MISSING), TEXTS),
         "pandas string": (series("string"), TEXTS),
         "pandas python": (series("string[python]"), [*TEXTS, "\ud800"]),
@@ -384,6 +412,44 @@ def test_rows_of_a_list_that_are_torn_are_rows_of_missing_cells(encoded):
             assert at >= len(torn) or found == missing
 
 
+def test_what_a_mask_hides_is_missing(encoded):
+    hidden = [place == AT for place in range(len(NUMBERS))]
+    model = learn.KMeans(2, epsilon=1, bounds=(0, 10))
+    gaps = [[None if place == AT else one] for place, one in enumerate(NUMBERS)]
+    table = np.ma.masked_array(np.array(NUMBERS)[:, None], np.array(hidden)[:, None])
+    assert fitted(encoded, model, table, None, None) == fitted(encoded, model, gaps, None, None)
+    persons = np.ma.masked_array(PERSONS, hidden)
+    assert fitted(encoded, model, table, None, persons) == fitted(
+        encoded, model, gaps, None, [*PERSONS[:AT], None, *PERSONS[4:]]
+    )
+    for name, axis in CELLS.items():
+        good = WARDS if "texts" in name else NUMBERS
+        assert axis.count(np.ma.masked_array(good, hidden)).tolist() == axis.count(without(good)).tolist()
+    moments, numbers = density.Moments(epsilon=1, low=0, high=10), np.ma.masked_array(NUMBERS, hidden)
+    assert moments.count(numbers) == moments.count(without(NUMBERS))
+
+
+def test_raw_bytes_are_no_numbers():
+    for raw in (b"12", bytearray(b"12"), memoryview(b"12")):
+        with pytest.raises(DataError):
+            CELLS["Bins"].count(raw)
+
+
+def test_a_list_of_cells_is_a_table_of_one_column(encoded):
+    """Where bounds say that there is one: rows of missing cells would be charged for a model of nothing."""
+    for good, bound in ((NUMBERS, (0, 10)), (WARDS, ["no", "yes"])):
+        model = learn.KMeans(2, epsilon=1, bounds=[bound])
+        base = fitted(encoded, model, [[one] for one in without(good)], None, None)
+        assert fitted(encoded, model, without(good), None, None) == base
+        for label, column, _ in columns(good, AT):
+            if label.startswith(("list", "some lists", "tuple")):
+                found = fitted(encoded, model, column, None, None)
+                assert others(found[0], base[0]), label
+                assert found[1:] == base[1:], label
+        with pytest.raises(SizeError, match="2D"):
+            learn.KMeans(2, epsilon=1, bounds=(0, 10)).fit(NUMBERS)
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_read_labels_and_persons_entry_by_entry(name, encoded):
     model = ESTIMATORS[name]()
@@ -401,6 +467,25 @@ def test_estimators_read_labels_and_persons_entry_by_entry(name, encoded):
         found = fitted(encoded, model, table, column, PERSONS)
         assert others(found[0], base[0]), label
         assert found[1:] == base[1:], label
+
+
+def test_networks_read_rows_and_persons_as_other_classifiers_do(monkeypatch, encoded):
+    """Without torch: rows are read before a network is asked for."""
+    for name in ("_rehearse", "_released", "_model"):
+        monkeypatch.setattr(learn.PrivateSGD, name, getattr(PrivateEstimator, name))
+    model = learn.PrivateSGD(**PRICE, **BOTH, classes=["no", "yes"])
+    table, thin = tables(NUMBERS, WARDS)["list of lists"], tables(without(NUMBERS), without(WARDS))["list of lists"]
+    base = fitted(encoded, model, thin, without(WARDS), without(PERSONS))
+    for hostile in HOSTILE:
+        for rows, y, person in (
+            ([*table[:AT], [hostile, "no"], *table[AT + 1 :]], WARDS, PERSONS),
+            ([*table[:AT], hostile, *table[AT + 1 :]], WARDS, PERSONS),
+            (table, [*WARDS[:AT], hostile, *WARDS[AT + 1 :]], PERSONS),
+            (table, WARDS, [*PERSONS[:AT], hostile, *PERSONS[AT + 1 :]]),
+        ):
+            found = fitted(encoded, model, rows, y, person)
+            assert others(found[0], base[0]), type(hostile)
+            assert found[1:] == base[1:], type(hostile)
 
 
 def test_persons_with_large_numbers_stay_apart(encoded):

@@ -145,6 +145,45 @@ def test_the_better_model_is_chosen(frame):
             clone(search).fit(table, y)
 
 
+class Logistic:
+    """A model from elsewhere, whose arithmetic wants numbers: numpy has no exp of objects."""
+
+    def predict(self, table):
+        column = table["one"] if hasattr(table, "columns") else table[:, 0]
+        return (np.asarray(np.exp(-column)) < 0.5).astype(int)
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        np.asarray,
+        list,
+        lambda X: X.tolist(),
+        lambda X: X.astype(int).tolist(),
+        lambda X: pandas.DataFrame(X, columns=["one", "two"]),
+        lambda X: pandas.DataFrame(X, columns=["one", "two"]).astype("Int64"),
+        lambda X: pandas.DataFrame(X, columns=["one", "two"]).astype("int64[pyarrow]"),
+        lambda X: polars.DataFrame(X, schema=["one", "two"]).cast(polars.Int64),
+    ],
+)
+def test_models_from_elsewhere_are_given_numbers_whatever_the_container(container):
+    """A row is typed by its own cells: one that is no number turns no other row into objects."""
+    X, seen = np.arange(200.0).reshape(100, 2) % 7, []
+    y = (X[:, 0] > 0.5).astype(int)
+
+    def scores(table):
+        cells = read_cells(table, 2)
+        frame = None if cells.names is None else type(table)
+        return scoring.model_scores([Logistic()], cells, y, np.ones(cells.rows, dtype=bool), frame).tolist()
+
+    assert scores(container(X)) == [100]
+    rows = container(X)
+    if isinstance(rows, list):
+        for odd in (None, "x", [1.0], Logistic(), 10**400):
+            seen += scores([[odd, 1.0], *rows[1:]])
+        assert set(seen) <= {99, 100}
+
+
 def test_persons_with_several_rows():
     search = PrivateSearch(CELLS, epsilon=1, max_rows=2)
     assert search._mechanism(search._price(), False).sensitivity == 2

@@ -96,6 +96,10 @@ def test_the_largest_change_of_one_number():
             sensitivity.Sensitivity(l1=3, l2_squared=3, linf=linf, unit=ADD)
     with pytest.raises(InputError, match="square is 5 or less"):  # 3 or less would be refused again
         sensitivity.Sensitivity(l1=3, l2_squared=5, linf=3, unit=ADD)
+    for l1, linf, way in ((3, "1.6", "5/3 or more"), (3, 0, "5/3 or more"), (0, 0, "l1")):  # too little noise for choices
+        with pytest.raises(InputError, match=way):
+            sensitivity.Sensitivity(l1=l1, l2_squared=5, linf=linf, unit=ADD)
+    assert sensitivity.Sensitivity(l1=3, l2_squared=5, linf="5/3", unit=ADD).linf == Fraction(5, 3)
 
 
 def test_the_pair_that_attains_it_is_named():

@@ -55,7 +55,7 @@ class Sensitivity:
         pair: two neighbouring data sets that attain the L1 norm, where known.
 
     Raises:
-        NumberError: a norm is no exact number, irrational, or below zero; or the L∞ norm is above another.
+        NumberError: a norm is no exact number, irrational, or below zero; or the L∞ norm does not fit the others.
         UnitError: the unit is unknown.
 
     Example:
@@ -87,6 +87,9 @@ class Sensitivity:
             why = "one number of a list moves by no more than all of them together"
             most = f"{Number(norm)} or less" if norm**2 <= square else f"a number whose square is {Number(square)} or less"
             raise NumberError("linf", linf, why, most)
+        if linf is not None and square > largest * norm:  # each change c has sum c_i^2 <= max |c_i| sum |c_i|
+            why = "the square of the L2 norm is at most the L∞ norm times the L1 norm"
+            raise NumberError("linf", linf, why, f"{Number(square / norm)} or more" if norm else "an l1 above 0")
         self.__attrs_init__(l1=norm, l2_squared=square, unit=read_unit(unit), linf=largest, pair=pair)
 
     @property

@@ -3,7 +3,7 @@
 Theorem. What is read of one cell depends on that cell and on the type and dtype of its container alone, which are public; no
 cell raises or warns.
 Proof. A list becomes an array of objects, an entry at a time: numpy infers no type from all of them. A column becomes an
-array of its dtype, or one of objects where that dtype may hold missing cells beside whole numbers, whether or not it does.
+array of its dtype, or one of objects where that dtype, or a mask, may hold missing cells, whether or not it does.
 Then `plain` and `_float` look at one cell, and catch what it raises.  ∎
 """
 
@@ -36,6 +36,10 @@ def read_column(values: Any) -> NDArray[Any]:
 
     if is_list(values):
         return objects(values)
+    if isinstance(values, np.ma.MaskedArray):  # objects, whether or not the mask hides a cell
+        found, hidden = np.asarray(values).astype(object), np.ma.getmaskarray(values)
+        found[hidden if hidden.dtype == bool else ...] = None  # of structures: none of them is a number or a text
+        return found
     listed = getattr(values, "to_list", None) or getattr(values, "to_pylist", None)  # pandas and polars; pyarrow
     if listed is None and getattr(values, "ndim", 0) == 1:
         listed = getattr(values, "tolist", None)  # arrays of pandas, such as `frame["who"].array`

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 
-from dither.density import Bins, Categories, Grid
+from dither.density import Bins, Categories, Grid, Marginals
 from dither.errors import DataError, SizeError
 
 GRID = Grid(Bins([0, 10, 20]), Categories(["a", "b", "c"]))
@@ -45,3 +46,13 @@ def test_what_is_refused():
     for wrong in ([[1]], [[1], ["a"], [2]], "ab", None, [[1, 2], ["a"]]):
         with pytest.raises(SizeError):
             GRID.place(wrong)
+
+
+def test_what_is_refused_of_a_table_is_said_without_its_cells():
+    """An error lands in logs: it may say how many columns came, and of what type, but nothing that stands in them."""
+    marginals = Marginals(grid=GRID, tables=[(0,), (0, 1)], epsilon=1)
+    for call in (GRID.count, marginals.count, marginals.release):
+        for table in ([[77_777, 3]], "77_777", {"77_777": [1]}, np.array([[77_777]]), (np.array([77_777]),)):
+            with pytest.raises(SizeError) as refused:
+                call(table)
+            assert "77" not in str(refused.value)

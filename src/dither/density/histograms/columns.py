@@ -31,9 +31,18 @@ def read_numbers(values: ValuesLike, *, name: str = "values") -> NDArray[np.floa
 
     The container may be refused for its shape or the kind that it declares; a cell never (`numeric/columns.py`).
     """
+    if isinstance(values, (bytes, bytearray, memoryview)):
+        raise DataError(
+            f"type of {name}", type(values).__name__, "raw bytes say nothing about numbers", "an array, or a list"
+        )
     kind, array = declared_kind(values), read_column(values)
-    if isinstance(values, (str, bytes)) or array.ndim != 1:
+    if isinstance(values, str) or array.ndim != 1:
         raise DataError(f"shape of {name}", array.shape, "one value a person, in one list", "[1.5, 2, 0]")
     if kind not in ("", "numbers"):
         raise DataError(f"type of {name}", kind, "these are no numbers", "an array of ints or doubles, or a list")
     return as_floats(array)
+
+
+def size_or_type(given: Any) -> str:
+    """Return the length of a list, or the type of anything else: what an error may say of private cells."""
+    return f"a list of {len(given)}" if isinstance(given, (list, tuple)) else type(given).__name__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dither.arguments import argument_errors
 from dither.density.histograms.axis import MOST_CELLS, Axis, read_axis
-from dither.density.histograms.columns import ColumnsLike
+from dither.density.histograms.columns import ColumnsLike, size_or_type
 from dither.errors import DataError, SizeError
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ class Grid(Axis):
         import numpy as np
 
         if not isinstance(columns, (list, tuple)) or len(columns) != len(self.axes):
-            raise SizeError("columns", columns, f"there are {len(self.axes)} axes", f"a list of {len(self.axes)} columns")
+            raise SizeError(
+                "columns", size_or_type(columns), f"there are {len(self.axes)} axes", f"a list of {len(self.axes)} columns"
+            )
         found = [self.axes[at].place(columns[at]) for at in which]
         lengths = [place.size for place in found]
         if len(set(lengths)) > 1:

@@ -34,7 +34,7 @@ from attrs import frozen
 
 from dither.arguments import argument_errors
 from dither.density.histograms.axis import MOST_CELLS
-from dither.density.histograms.columns import ColumnsLike, CountsLike
+from dither.density.histograms.columns import ColumnsLike, CountsLike, size_or_type
 from dither.density.histograms.consistency import simplex
 from dither.density.histograms.counts import read_counts
 from dither.density.histograms.distribution import Distribution
@@ -171,7 +171,9 @@ class Marginals:
         import numpy as np
 
         if not isinstance(counts, (list, tuple)) or len(counts) != len(self.tables):
-            raise SizeError("counts", counts, f"there are {len(self.tables)} tables", "what .count(columns) gives")
+            raise SizeError(
+                "counts", size_or_type(counts), f"there are {len(self.tables)} tables", "what .count(columns) gives"
+            )
         level, sizes = read_confidence(confidence), self._sizes
         found = [read_counts(one, cells=size, name="counts") for one, size in zip(counts, sizes, strict=True)]
         noisy: Any = self.noise.release(np.concatenate(found))

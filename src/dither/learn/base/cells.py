@@ -42,8 +42,9 @@ class Cells:
 def read_cells(table: Any, width: int | None = None) -> Cells:
     """Read an array, a list of rows, a frame of pandas or polars, or a table of pyarrow.
 
-    A list of rows has no shape. With a public `width`, a row that has another length, or is no row, is one of missing cells.
-    Without one, rows must agree on their length: whoever hands them in vouches for that.
+    A list of rows has no shape. With a public `width`, a row that has another length, or is no row, is one of missing cells;
+    of one column, what is no row is the cell. Without a width, rows must agree on their length: whoever hands them in
+    vouches for that.
     """
     if isinstance(table, Cells):
         return table
@@ -114,7 +115,9 @@ def _read_rows(table: Sequence[Any], width: int | None) -> NDArray[Any]:
         width = sizes.pop()
     found = np.empty((len(rows), width), dtype=object)
     for place, row in enumerate(rows):
-        if row is not None and len(row) == width:
+        if row is None and width == 1:
+            found[place, 0] = table[place]
+        elif row is not None and len(row) == width:
             for column, cell in enumerate(row):
                 found[place, column] = cell
     return found

@@ -66,5 +66,9 @@ def _key(whose: Any) -> Any:
     value = plain(whose)
     if type(value) is Decimal:
         return None if value.is_nan() else value  # one kind of NaN raises where it is compared
-    known = type(value) in NAMING or type(value).__module__.startswith("pandas.")  # its Timestamp is a datetime
-    return value if known and isinstance(value, NAMING) and value == value else None
+    try:
+        known = type(value) in NAMING or type(value).__module__.startswith("pandas.")  # its Timestamp is a datetime
+        hash(value)  # of a datetime this asks its time zone, which may be anybody's code
+        return value if known and isinstance(value, NAMING) and value == value else None
+    except Exception:  # whatever it is, it names somebody or nobody
+        return None

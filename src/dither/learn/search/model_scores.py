@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dither.errors import DataError, SizeError
 from dither.learn.base.cells import Cells, Integers
@@ -100,8 +101,19 @@ def _on_tables(predict: Callable[[Any], Any], frame: Any) -> Callable[[Cells], A
     if hasattr(getattr(predict, "__self__", None), "_predicted"):
         return predict  # it is one of ours, and reads columns as they are
     if frame is None:
-        return lambda one: predict(np.stack(one.columns, axis=1))
-    return lambda one: predict(frame(dict(zip(one.names or (), one.columns, strict=True))))
+        return lambda one: predict(_as_numbers(np.stack(one.columns, axis=1)))
+    return lambda one: predict(frame(dict(zip(one.names or (), map(_as_numbers, one.columns), strict=True))))
+
+
+def _as_numbers(cells: NDArray[Any]) -> NDArray[Any]:
+    """Cells of one row as numbers where all of them are: arithmetic of models from elsewhere fails on objects."""
+    if cells.dtype.kind != "O":
+        return cells
+    try:
+        found = np.array(cells.tolist())
+    except Exception:  # a cell that is no number may raise anything
+        return cells
+    return found if found.dtype.kind in "biuf" and found.shape == cells.shape else cells
 
 
 def _steps(number: float, worth: int) -> int:
