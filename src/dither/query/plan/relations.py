@@ -351,8 +351,10 @@ def _key_kind(relation: Relation, key: Expression) -> KeyKind:
 
 def _column_kind(relation: Relation, column: Column) -> KeyKind:
     match relation:
-        case Scan() | Chain():
-            return "cell" if column in relation.table.columns else "other"
+        case Scan(table):
+            return "cell" if column in table.columns else "other"
+        case Chain(links):  # the limits are those of the table whose rows are counted: cells of its parents are others
+            return "cell" if any(here == column for here, _ in links[0].columns) else "other"
         case FilterRows(of, condition):
             return _column_kind(_kept(of, condition), column)
         case Project(of, columns) | GroupByPerson(of, columns):
