@@ -230,6 +230,29 @@ def test_hard_groups_are_those_by_cells():
         assert Pairs(sql, "clip", stated=rules).bounding.complete is complete, (by, source)
 
 
+def test_hard_groups_of_a_table_are_not_by_cells_of_its_parents():
+    """Two items of each kind, all of one order: by its region, four rows are in one group, where two a group are hard."""
+    key, text = {"type": "integer", "nullable": False}, {"type": "text", "nullable": False}
+    orders = {"id": key, "who": key, "region": {**text, "keys": ["N", "S"]}}
+    items = {"owner": {"through": "orders", "on": [{"child": "order", "parent": "id"}]}, "columns": {"order": key}}
+    items |= {"max_groups": 2, "max_rows_per_group": 2, "hard": ["max_groups", "max_rows_per_group", "owner"]}
+    items["columns"]["kind"] = {**text, "keys": ["A", "B"]}
+    tables = {"orders": {"person": "who", "max_rows": 9, "columns": orders}, "items": items}
+    rules = read_policy({"version": 1, "domain": "shop", "tables": tables})
+    data = Dataset(rules, dither.Ledger.temporary(dither.approx(9, "1e-6")), {})
+    chain = 'items i JOIN orders o ON i."order" = o.id'
+    for by, source, said in [
+        ("kind", "items", "truth"),
+        ("kind", chain, "truth"),
+        ("region", chain, "at least"),
+        ("kind, region", chain, "at least"),
+        ("region", f"(SELECT who, region AS region FROM {chain}) q", "at least"),
+    ]:
+        offer = data.quote(f"SELECT {by}, COUNT(*) AS n FROM {source} GROUP BY {by}", epsilon=1).offer
+        assert said_by(offer)["n"].value == said, (by, source)
+    assert said_by(data.quote(f"SELECT COUNT(*) AS n FROM {chain}", epsilon=1).offer)["n"].value == "truth"
+
+
 def test_whoever_has_two_rows_where_one_is_hard_is_in_no_pair():
     """Nobody has more pairs than rows, however long the other side is."""
     rules = stated(({"max_rows": 3}, {"max_rows": 1, "hard": ["max_rows"]}))

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pyarrow
 import pytest
@@ -323,3 +324,40 @@ def test_an_average_of_own_counts_says_how_many_people_are_cut(tmp_path, budget)
     (tmp_path / "hard").mkdir()
     _, sure = shop(tmp_path / "hard", few, budget, max_rows=4, hard=["max_rows"])
     assert sure.quote(f"SELECT AVG(n) AS a {own}", epsilon=1).release().beyond is None
+
+
+ALL = "FROM (SELECT person, COUNT(*) AS n, COUNT(DISTINCT region) AS k FROM sales GROUP BY person) o"
+
+
+@pytest.mark.parametrize(
+    ("asked", "source", "cut"),
+    [
+        ("AVG(n)", ALL, "n > 4"),
+        ("AVG(-n)", ALL, "n > 4"),
+        ("AVG(k)", ALL.replace("region", "value"), "k > 4"),
+        ("AVG(n)", f"{ALL} WHERE n <= 4", "FALSE"),
+        ("MEDIAN(n)", f"{ALL} WHERE n > 20 OR k = 1", "n > 20"),
+        ("AVG(n)", f"{ALL} WHERE person < 0", "FALSE"),
+        ("AVG(n) FILTER (WHERE n <= 9)", ALL, "n BETWEEN 5 AND 9"),
+        ("AVG(CASE WHEN k > 2 THEN n ELSE 0 END)", ALL, "n > 4 AND k > 2"),
+        ("AVG(LEAST(n, 30))", ALL, "n > 4"),
+        ("AVG(COALESCE(n, 0))", ALL, "n > 4"),
+        ("AVG(m)", f"FROM (SELECT person, COALESCE(n, 0) AS m {ALL}) q", "m > 4"),
+        ("AVG(LEAST(n, 3))", ALL, None),
+        ("AVG(CASE WHEN n > 4 THEN 1 ELSE 0 END)", ALL, None),
+        ("COUNT(n)", ALL, None),
+        ("AVG(n)", f"FROM (SELECT person, n {ALL} UNION ALL SELECT person, value FROM sales) u", None),
+    ],
+)
+def test_people_beyond_are_those_in_the_question_whose_number_is_cut(tmp_path, asked, source, cut):
+    table, data = shop(tmp_path, zipf(random.Random(3), 300, 100), dither.pure(9), max_rows=4)
+    quote = data.quote(f"SELECT {asked} AS x {source}", epsilon=1)
+    if cut is None:
+        assert not any(isinstance(one, PeopleBeyond) for one in quote.offer.statistics)
+        assert "UNION" in source or "counts as" not in quote.explain()
+        return
+    with duckdb.connect() as engine:
+        engine.register("sales", table)
+        where = f"{source}{' AND' if 'WHERE' in source else ' WHERE'} ({cut})".replace("OR k = 1 AND", "AND")
+        assert [sum(histogram(quote))] == [*engine.execute(f"SELECT COUNT(*) {where}").fetchone()]
+    assert "counts as 4" in quote.explain().replace("\n", " ")

@@ -18,9 +18,8 @@ from dither.query.answers.derived.words import (
 )
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
-from dither.query.plan.expressions import columns_of
 from dither.query.plan.question import Question
-from dither.query.plan.relations import Scan, total_behind
+from dither.query.plan.relations import Scan
 from dither.query.plan.text import number, plain, rounded
 from dither.query.policy.policy import MADE_UP
 from dither.query.pricing.found_policy import LOWER, UPPER, is_hard
@@ -32,7 +31,7 @@ from dither.query.pricing.unprotected_facts import unprotected_words
 from dither.query.statistics.bounding import Clip, EachRow, KeepGroups, KeepPersons
 from dither.query.statistics.counter_release import CounterRelease, OneMechanism, mechanisms
 from dither.query.statistics.limit_histogram import LimitHistogram
-from dither.query.statistics.people_beyond import Beyond, PeopleBeyond
+from dither.query.statistics.people_beyond import Beyond, PeopleBeyond, cut_totals
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
@@ -139,10 +138,7 @@ def _cut_totals(names: Sequence[str], offer: Offer) -> str:
     question, found = offer.question, dict[str, None]()
     used = {part for column in question.derived if column.name in names for part in column.names} | set(names)
     for aggregate in (one for one in question.aggregates if one.name in used):
-        for column in sorted(columns_of(aggregate), key=lambda column: column.name):
-            own = total_behind(question.relation, column)
-            if own is None or not own.total.grows or f"bounds.{column.name}" in question.table.hard:
-                continue
+        for column in (column for values in aggregate.numbers for column in cut_totals(values, question)):
             low, high = (float(end or 0) for end in (column.lower, column.upper))
             ends = [f"above {high:,.12g} counts as {high:,.12g}"] if high > 0 else []
             ends += [f"below {low:,.12g} counts as {low:,.12g}"] if low < 0 else []

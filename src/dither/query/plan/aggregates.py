@@ -44,6 +44,11 @@ class Aggregate:
         assert self.of is not None
         return self.of
 
+    @property
+    def numbers(self) -> tuple[Expression, ...]:
+        """The values that are added up or put in order, so that bounds cut them; none where values are only counted."""
+        return (self.values,) if self.needs_bounds else ()
+
 
 @dataclass(frozen=True)
 class CountRows(Aggregate):
@@ -143,6 +148,11 @@ class PairAggregate(Aggregate):
         """x and y."""
         assert self.beside is not None
         return self.values, self.beside
+
+    @property
+    def numbers(self) -> tuple[Expression, ...]:
+        """Both."""
+        return self.pair
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,13 @@ def hard_facts(column: Column, of: Expression, table: Table) -> set[str]:
     return found | {f"steps.{column.name}"} if column.step is not None and not may_be_rounded(of, table) else found
 
 
+def value_columns(of: Expression | None) -> set[Column]:
+    """Return the columns whose numbers a value is made of; those that conditions compare, as they are, are none of them."""
+    if of is None or of.facts.type is Type.BOOLEAN:
+        return set()
+    return {of.column} if isinstance(of, ColumnValue) else {one for part in _parts(of) for one in value_columns(part)}
+
+
 def _parts(of: Expression) -> list[Expression]:
     """The expressions that an expression is made of."""
     found: list[Expression] = []

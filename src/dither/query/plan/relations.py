@@ -32,6 +32,7 @@ from dither.query.plan.base import Expression
 from dither.query.plan.chain import Chain
 from dither.query.plan.expression_parts import hard_facts
 from dither.query.plan.expressions import ColumnValue, Compare, columns_of
+from dither.query.plan.functions import Coalesce
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.joins.pairs import Most, leaves_out, most_paired, pair_table, value_facts
 from dither.query.plan.joins.semi_join import SemiJoin
@@ -287,25 +288,27 @@ def shown_columns(table: Table) -> tuple[Column, ...]:
 
 
 class OwnTotal(NamedTuple):
-    """A person's own total, and its rows where each person has one total."""
+    """A person's own total, and whether it is the one of their own that a column holds."""
 
     total: PersonTotal
-    rows: Relation | None
+    is_one: bool
 
 
 def total_behind(relation: Relation, column: Column) -> OwnTotal | None:
     """Return the person's own total whose numbers a column holds, of a union one of them; None for other columns."""
     match relation:
-        case GroupByPerson(of, keys, totals):
+        case GroupByPerson(_, keys, totals):
             total = next((total for total in totals if total.column == column), None)
-            return None if total is None else OwnTotal(total, None if keys else of)
+            return None if total is None else OwnTotal(total, not keys)
         case WindowByPerson(of, window):
             if isinstance(window, WindowTotal) and window.column == column:
-                return OwnTotal(window.total, None)
+                return OwnTotal(window.total, False)
             return total_behind(of, column)
         case Project(of, columns):
             by = next((by for here, by in columns if here == column), None)
-            return total_behind(of, by.column) if isinstance(by, ColumnValue) else None
+            parts = by.parts if isinstance(by, Coalesce) else (by,)
+            found = (total_behind(of, part.column) for part in parts if isinstance(part, ColumnValue))
+            return next((total for total in found if total is not None), None)
         case JoinOnPerson(left, right, columns) | OuterJoin(left, right, columns):
             there = dict(columns)
             if column in there:
@@ -316,8 +319,8 @@ def total_behind(relation: Relation, column: Column) -> OwnTotal | None:
             return total_behind(of, column)
         case UnionAll(parts):
             at = next(place for place, one in enumerate(relation.table.columns) if one.name == column.name)
-            found = (total_behind(part, part.table.columns[at]) for part in parts)
-            return next((total for total in found if total is not None), None)
+            several = (total_behind(part, part.table.columns[at]) for part in parts)
+            return next((total._replace(is_one=False) for total in several if total is not None), None)
         case Scan() | Chain():
             return None
 
@@ -348,8 +351,10 @@ def _key_kind(relation: Relation, key: Expression) -> KeyKind:
 
 def _column_kind(relation: Relation, column: Column) -> KeyKind:
     match relation:
-        case Scan() | Chain():
-            return "cell" if column in relation.table.columns else "other"
+        case Scan(table):
+            return "cell" if column in table.columns else "other"
+        case Chain(links):  # the limits are those of the table whose rows are counted: cells of its parents are others
+            return "cell" if any(here == column for here, _ in links[0].columns) else "other"
         case FilterRows(of, condition):
             return _column_kind(_kept(of, condition), column)
         case Project(of, columns) | GroupByPerson(of, columns):

@@ -101,7 +101,7 @@ class Pricing:
         if bounding is not None:
             people = PeopleBeyond.make(self.question, bounding, amount, pure=pure, confidence=level)
         elif cut is not None:
-            people = PeopleBeyond.of_own_counts(cut, self.unit, amount, pure=pure, confidence=level)
+            people = PeopleBeyond.of_own_counts(self.question, cut, self.unit, amount, pure=pure, confidence=level)
         else:
             return made
         return replace(made, statistics=(*made.statistics, people))

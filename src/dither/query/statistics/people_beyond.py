@@ -9,8 +9,10 @@ That a person moves one count, or two, is the theorem of `statistics/people_by_s
 
 The number of people beyond is the sum of the counts. Of the rows that are left out, a lower bound is told.
 
-Where people's own numbers of rows are averaged or added up, each is cut at what the limits of rows allow: the people with
-more rows are counted in the same way, with that number as the limit.
+Where people's own numbers of rows are averaged or added up, each is cut at what the limits of rows allow: of the people in
+the rows of the question, those with a larger number are counted in the same way, with what is counted at most as the limit.
+A person's largest number is n: of a number of rows n > m, n - m rows are left out. (Of values or of different values there
+are no more than rows.)
 
     e_0 < e_1 < ...   the ladder of K limits      T_j, Y_j   the people with more than e_j rows, and their noisy number
     m = e_i           the limit up to which rows count
@@ -41,30 +43,37 @@ of this lowers the bound, so that it holds as before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
+from math import floor
 from typing import Any, ClassVar, NamedTuple
 
 from dither.numeric.number import Number
 from dither.privacy.unit import Unit
 from dither.query.counters.estimators import Columns
-from dither.query.plan.aggregates import CountRows
-from dither.query.plan.expressions import columns_of
-from dither.query.plan.person_totals import PersonRows
+from dither.query.plan.base import Expression
+from dither.query.plan.counters import StepCounter
+from dither.query.plan.expression_parts import exchanged, value_columns
+from dither.query.plan.expressions import Case, ColumnValue, Constant
+from dither.query.plan.functions import Coalesce, GreatestLeast
+from dither.query.plan.lattice import choices_of
+from dither.query.plan.person_totals import PersonDistinct, PersonRows, PersonValues
 from dither.query.plan.question import Question
 from dither.query.plan.relations import total_behind
 from dither.query.plan.spelling import spell
 from dither.query.plan.text import rounded
+from dither.query.policy.column import Column
 from dither.query.statistics.bounding import Bounding, Clip, ClipSum, Weights
 from dither.query.statistics.counter_release import CounterRelease
-from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleHistogram
+from dither.query.statistics.people_by_size import PeopleByRows, PeopleBySize, PeopleByValues, PeopleHistogram
 from dither.query.statistics.people_sums import sum_of_counts
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
 KINDS = 5  # of people beyond their limits
 RATIO = 4  # from one kind to the next
+FAR = RATIO**KINDS  # times a limit: beyond the last kind
 SHARE = {True: Fraction(1, 10), False: Fraction(1, 20)}  # of an epsilon, or of a rho
 
 
@@ -84,6 +93,8 @@ class Beyond(NamedTuple):
         sizes: PeopleBySize,
         place: int = 0,
         most_people: int | None = None,
+        *,
+        own_counts: bool = False,
     ) -> Beyond:
         """Read people and rows off noisy counts.
 
@@ -93,12 +104,14 @@ class Beyond(NamedTuple):
             sizes: what people are sorted by, and the edges.
             place: of the limit up to which people are counted.
             most_people: the most that the released number of rows has room for, where that is known.
+            own_counts: whether they are sorted by their own counts, each of as many rows.
         """
         above = list(accumulate(reversed(released)))[::-1]  # people beyond each limit
         people = above[place]
         rows = None
-        if isinstance(sizes, PeopleByRows) and not sizes.squared and people > 2 * half:
-            edges, hard = sizes.edges, sizes.of.table.hard_rows
+        by_rows = isinstance(sizes, PeopleByRows) and not sizes.squared
+        if (own_counts or by_rows) and people > 2 * half:
+            edges, hard = sizes.edges, None if own_counts else sizes.of.table.hard_rows
             room = people if most_people is None else most_people
             several = [max(0, min(one - half, room)) for one in above]
             rows = several[place]
@@ -129,18 +142,20 @@ class PeopleBeyond(PeopleHistogram):
 
     @classmethod
     def of_own_counts(
-        cls, cut: CutCounts, unit: Unit, amount: Number | Fraction, *, pure: bool, confidence: Fraction
+        cls, question: Question, cut: CutCounts, unit: Unit, amount: Number | Fraction, *, pure: bool, confidence: Fraction
     ) -> PeopleBeyond:
         """The histogram at its price, beyond the number at which people's own counts are cut."""
         edges = tuple(cut.limit * RATIO**place for place in range(KINDS))
-        kind = PeopleByRows(1, 1, 1, unit, "", of=cut.question, edges=edges, complete=True)
+        counter = StepCounter(cut.values, Fraction(1))
+        kind = PeopleByValues(1, 1, 1, unit, "", of=question, edges=edges, counter=counter, complete=True)
         return cls(cls.question_of(kind), kind, cls.noise_of(amount, unit, pure=pure), confidence, own_counts=True)
 
     def spelled(self) -> dict[str, object]:
         """The ladder and the noise."""
-        assert isinstance(self.bounding, PeopleByRows)
+        assert isinstance(self.bounding, (PeopleByRows, PeopleByValues))
+        squared = isinstance(self.bounding, PeopleByRows) and self.bounding.squared
         own = {"own_counts": True} if self.own_counts else {}
-        return {"edges": list(self.bounding.edges), "squared": self.bounding.squared, **own, "noise": spell(self.mechanism)}
+        return {"edges": list(self.bounding.edges), "squared": squared, **own, "noise": spell(self.mechanism)}
 
     def read(self, released: Any, place: int) -> Columns:
         """The number of people beyond the limits."""
@@ -150,7 +165,8 @@ class PeopleBeyond(PeopleHistogram):
     def beyond(self, released: list[int], most_people: int | None = None) -> Beyond:
         """How many people there are beyond the limits, and a lower bound of the rows that they leave out."""
         assert isinstance(self.bounding, PeopleBySize)
-        return Beyond.of(released, int(self.error(0, self.confidence)), self.bounding, most_people=most_people)
+        half = int(self.error(0, self.confidence))
+        return Beyond.of(released, half, self.bounding, most_people=most_people, own_counts=self.own_counts)
 
     def error(self, place: int, confidence: Fraction) -> float:
         """How far the number of people may be off."""
@@ -162,27 +178,52 @@ class PeopleBeyond(PeopleHistogram):
 
 
 class CutCounts(NamedTuple):
-    """The rows of people's own counts, and the number above which a count is cut."""
+    """What is counted of people's own counts, without the limit at which it is cut, and that limit."""
 
-    question: Question
+    values: Expression
     limit: int
 
 
 def cut_counts(question: Question) -> CutCounts | None:
-    """Return people's own counts of which numbers are made, if people may have more rows than the limit of these.
+    """Return people's own counts of which numbers are made, if some may be above the limit at which they are cut.
 
     Where a person has a count for each key, there is no one number of theirs, and people beyond the limit are not counted.
     """
-    for aggregate in question.aggregates:
-        for column in sorted(columns_of(aggregate), key=lambda column: column.name):
+    for values in (values for aggregate in question.aggregates for values in aggregate.numbers):
+        for column in cut_totals(values, question):
             own = total_behind(question.relation, column)
-            if own is None or own.rows is None or not isinstance(own.total, PersonRows):
-                continue
-            assert own.total.column.upper is not None
-            if f"bounds.{column.name}" not in question.table.hard:
-                rows = Question(own.rows, None, (), (CountRows("n"),), ("n",))
-                return CutCounts(rows, int(own.total.column.upper))
+            if own is not None and own.is_one and isinstance(own.total, (PersonRows, PersonValues, PersonDistinct)):
+                return _without_limit(values, column)
     return None
+
+
+def cut_totals(values: Expression, question: Question) -> list[Column]:
+    """Return the columns of people's own counts and sums by which values may be beyond what is counted of them."""
+    found = []
+    for column in sorted(value_columns(values), key=lambda column: column.name):
+        own = total_behind(question.relation, column)
+        if own is None or not own.total.grows or f"bounds.{column.name}" in question.table.hard:
+            continue
+        if not _is_choice(values, column) or _without_limit(values, column).values.facts != values.facts:
+            found.append(column)
+    return found
+
+
+def _without_limit(values: Expression, column: Column) -> CutCounts:
+    """What is counted where it is the column, a constant, or one of several of these; otherwise the column."""
+    assert column.lower is not None
+    assert column.upper is not None
+    far = replace(column, lower=column.lower - abs(column.lower) * FAR, upper=column.upper + abs(column.upper) * FAR)
+    whole = ColumnValue(column)
+    values = values if _is_choice(values, column) else whole
+    assert values.facts.upper is not None
+    return CutCounts(exchanged(values, {whole: ColumnValue(far)}), floor(values.facts.upper))
+
+
+def _is_choice(values: Expression, column: Column) -> bool:
+    if isinstance(values, (Case, Coalesce, GreatestLeast)):
+        return all(_is_choice(part, column) for part in choices_of(values))
+    return values == ColumnValue(column) or isinstance(values, Constant)
 
 
 def leaves_out(statistics: Sequence[Statistic]) -> Weights | Clip | ClipSum | None:
