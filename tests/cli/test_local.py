@@ -86,6 +86,8 @@ def test_places_are_chosen_and_estimated(folder):
     for wrong in (["--grid", "5"], ["--grid", "5x"], ["--count", 5, "--grid", "5x4"], [], ["--count", 5, "--shape", "flat"]):
         with pytest.raises(DataError, match=r"--grid 10x10"):
             dither("local", "choose", *wrong, "--epsilon", 2, "--people", 1000)
+    with pytest.raises(DataError, match="clusters, point, flat"):
+        dither("local", "choose", "--grid", "5x4", "--shape", "", "--epsilon", 2, "--people", 1000)
     survey = GridResponse(width=7, height=7, epsilon=2)
     files.write(Path("r.parquet"), [survey.randomize([(2, 2)] * 800)])
     first, _, head, *_ = dither("local", "estimate", "r.parquet").strip().splitlines()

@@ -156,6 +156,8 @@ def test_bad_input_is_refused_with_words():
         lambda: choose((100, 100), 1, 10),
         lambda: choose((3, 3), 1, 0),
         lambda: choose((3, 3), 1, 10, shape="ring"),
+        lambda: choose((3, 3), 1, 10, shape=""),
+        lambda: choose((3, 3), 1, 10, shape=["point"]),
         lambda: choose((3, 3), 1, 10, frequency="0.1"),
         lambda: choose(9, 1, 10, shape="flat"),
     ):

@@ -129,7 +129,7 @@ def choose(
     columns, cross, rows = grid.partition("x")
     if not (cross and columns.isdecimal() and rows.isdecimal()):
         raise DataError("--grid", grid, "it is columns x rows", "--grid 10x10")
-    asked: Any = shape or "clusters"  # another word is refused with a reason
+    asked: Any = "clusters" if shape is None else shape  # another word is refused with a reason
     typer.echo(str(pick((int(columns), int(rows)), epsilon, people, shape=asked)))
 
 

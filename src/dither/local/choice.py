@@ -195,7 +195,7 @@ def choose(
     if isinstance(domain_size, tuple):
         if frequency is not None:
             raise DataError("frequency", frequency, "maps are compared as a whole", "choose((10, 10), 1, 10_000)")
-        return _choose_scores(domain_size, epsilon, people, shape or "clusters", confidence)
+        return _choose_scores(domain_size, epsilon, people, "clusters" if shape is None else shape, confidence)
     if shape is not None:
         raise DataError("shape", shape, "it is of a grid", "choose((10, 10), 1, 10_000)")
     size = integer(domain_size, name="domain_size", least=2)
@@ -232,7 +232,7 @@ def _choose_scores(
 ) -> GridChoice:
     if len(sides) != 2:
         raise DataError("domain_size", sides, "a grid has two sides", "(10, 10)")
-    if shape not in SHAPES:
+    if shape not in [*SHAPES]:  # also what has no hash
         raise DataError("shape", shape, "it says how people are assumed to live", ", ".join(SHAPES))
     width, height = (integer(side, name="domain_size", least=1) for side in sides)
     if width * height > MOST_CELLS:

@@ -233,7 +233,7 @@ REFUSED = [
     ("SUM(POWER(cost, 0))", "a constant exponent"),
     ("SUM(LOG(3, age))", "LN, divided by that of the base"),
     ("SUM(LN(-age))", None),
-    ("SUM(TRUNC(cost, 1))", "ROUND, which takes digits"),
+    ("SUM(TRUNC(cost, 1))", "TRUNC of it times a power of ten, divided by that"),
     ("CORR(cost, ward)", None),
     ("CORR(cost, 3)", None),
     ("CORR(cost, LN(cost))", "LEAST(GREATEST(LN(cost), <low>), <high>)"),
