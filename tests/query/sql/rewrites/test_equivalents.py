@@ -235,6 +235,13 @@ def test_most_frequent_values_of_nobodys_keys_are_refused_in_words(held):
         "WITH ROLLUP ORDER BY COUNT(*) DESC LIMIT 1",
         "ORDER BY COUNT(*) DESC FETCH FIRST 1 ROWS WITH TIES",
         "ORDER BY COUNT(*) DESC FETCH FIRST 1 PERCENT ROWS ONLY",
+        "ORDER BY COUNT(*) LIMIT 1",
+        "ORDER BY COUNT(*) ASC LIMIT 1",
+        "ORDER BY COUNT(cost) DESC LIMIT 1",
+        "ORDER BY SUM(cost) DESC LIMIT 1",
+        "ORDER BY COUNT(*) DESC, ward LIMIT 1",
+        "ORDER BY COUNT(*) DESC LIMIT 1 OFFSET 1",
+        ", age ORDER BY COUNT(*) DESC LIMIT 1",
     ],
 )
 def test_no_detail_is_lost_on_the_way_to_the_most_frequent_value(held, detail):
