@@ -58,7 +58,7 @@ def check_values(mechanism: Mechanism, example: Any) -> None:
                 raise DataError("release", wrong, "it has the wrong shape and was answered", f"a SizeError; {ALONE}")
 
 
-def _released(mechanism: Mechanism, value: object) -> tuple[Any] | None:
+def _released(mechanism: Mechanism, value: Any) -> tuple[Any] | None:
     """Return what a value is answered with; None where it is refused as it should be."""
     try:
         return (mechanism.release(value),)
