@@ -91,7 +91,6 @@ ANYTHING = {
         query/plan/spelling.py spell node
         query/plan/spelling.py spelled_as node
         query/sql/domains.py _as_key value
-        query/sql/dates/written_dates.py _has_start node
         query/sql/group_keys.py _Finder._find_parts node
         query/sql/group_keys.py _Finder._label value
         query/sql/ibis.py _flat tree

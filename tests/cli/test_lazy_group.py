@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from typer.testing import CliRunner
@@ -114,6 +115,12 @@ def read_all_help():
 def test_help_keeps_brackets():
     told = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
     assert "[[question]]" in told.output
+
+
+def test_help_keeps_brackets_in_the_words_of_a_command(monkeypatch):
+    monkeypatch.setattr(import_module(Commands.homes["plan"].module).plan, "__doc__", "What each [[question]] costs.")
+    told = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert "What each [[question]] costs." in told.output
 
 
 @pytest.mark.parametrize("name", ["", *Commands.homes])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+import numpy as np
 import pyarrow
 import pytest
 
@@ -160,6 +161,28 @@ def test_bounds_and_keys_say_what_a_column_of_a_csv_file_is(tmp_path, monkeypatc
     text = pyarrow.table({"id": [1], "age": ["7"]})  # a frame declares its types, and no bounds change them
     with dither.Ledger.temporary(dither.pure(1)) as ledger, pytest.raises(PolicyError, match="a text column has no bounds"):
         dither.protect(text, name="people", person="id", max_rows=1, ledger=ledger, bounds={"age": (0, 100)})
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"keys": {"age": [0.0, 1.0]}}, "a float column has no keys"),
+        ({"keys": {"age": [0, 1.5]}}, "a float column has no keys"),
+        ({"keys": {"age": [0, "1"]}}, "keys of a text column are strs"),
+        ({"keys": {"age": [0, 1]}, "bounds": {"age": ("2024-01-31", "2024-12-01")}}, "it is a date"),
+        ({"types": {"age": "integer"}, "bounds": {"age": ("2024-01-31", "2024-12-01")}}, "it is a date"),
+        ({"keys": {"age": ["0", "1"]}, "bounds": {"age": (0, 1)}}, "a float column has no keys"),
+        ({"bounds": {"age": (0, "2024-12-01")}}, "it is no date"),
+        ({"bounds": {"age": np.array([0, 100])}}, "bounds are two numbers"),
+        ({"bounds": {"age": [np.array([1, 2]), 5]}}, "not a number"),
+    ],
+)
+def test_facts_of_several_kinds_are_refused_by_kind(tmp_path, monkeypatch, facts, why):
+    """As a number, '2024-01-31' would be 1992."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("id,age\na,1\n")
+    with dither.Ledger.temporary(dither.pure(1)) as ledger, pytest.raises(PolicyError, match=why):
+        dither.protect("people.csv", name="people", person="id", max_rows=1, ledger=ledger, **facts)
 
 
 def test_what_failed_inside_is_told(tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ from dither import (
     sensitivity,
     zcdp,
 )
-from dither.errors import BrokenPromise, DataError, SizeError
+from dither.errors import BrokenPromise, DataError, GuaranteeError, SizeError
 from dither.mechanisms.additive.additive import Additive
 from dither.noise import Bernoulli, DiscreteLaplace, RoundedGaussian
 from dither.numeric.lattice import Lattice
@@ -636,6 +636,32 @@ def test_what_cannot_be_called_is_no_function():
         with pytest.raises(DataError, match="cannot be called") as refused:
             check_privacy(wrong, pure(1), [(0, 1)])
         assert "check_mechanism" in refused.value.instead
+
+
+@pytest.mark.parametrize("pairs", [None, 5, [], [False, True], [(False, True, None)], {False: True}])
+def test_pairs_that_are_none_are_refused_with_what_the_function_takes(pairs):
+    """It has no query= and no universe=, which a mechanism's check has."""
+    with pytest.raises(DataError, match="pair") as refused:
+        check_privacy(answer, pure(2), pairs)
+    assert "query" not in refused.value.instead
+    assert "universe" not in refused.value.instead
+
+
+def test_bad_input_that_ends_in_another_error_is_told_in_words():
+    """A class of one's own refuses nothing: Python's operators do, and no privacy is broken."""
+
+    class Own:
+        guarantee = pure("ln(3)")
+
+        def release(self, smokes):
+            return smokes ^ Bernoulli("1/4").sample()
+
+        def error(self, confidence):
+            raise GuaranteeError("error", confidence, "a truth value has no half-width", "its probability of error")
+
+    with pytest.raises(DataError, match="ends in a TypeError") as refused:
+        check_mechanism(Own(), pairs=[(False, True)])
+    assert "check_privacy(release, guarantee, pairs)" in refused.value.instead
 
 
 def test_what_a_mechanism_lacks_is_named():

@@ -235,6 +235,8 @@ def _type_of(facts: Mapping[str, Any]) -> Type:
     bounds, keys = facts.get("bounds"), facts.get("keys")
     of_keys = {type(key) for key in keys} if isinstance(keys, (list, tuple)) else set()
     found = next((kind for kind, key in KEYS.items() if of_keys == {key}), Type.TEXT)
+    if float in of_keys and of_keys <= {int, float}:
+        return Type.FLOAT  # which has no keys, and is refused as such
     if found is not Type.TEXT or bounds is None:
         return found
     ends = set(map(_type_of_end, bounds)) if isinstance(bounds, (list, tuple)) else {Type.FLOAT}  # or 'auto'

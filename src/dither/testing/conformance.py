@@ -111,6 +111,8 @@ def check_privacy(
     if not callable(release):
         why = "it cannot be called"
         raise DataError("release", release, why, "a function of one value; check_mechanism takes a mechanism")
+    if not isinstance(pairs, Iterable):
+        raise DataError("pairs", pairs, "it is not a list of pairs", "[(False, True)]")
     laws = Laws(_Function(release, guarantee), pairs, None, (), 3, law, cutoff)
     compared, ratio = _compare(laws, guarantee)
     return _report(release, laws, compared, ratio, 0)

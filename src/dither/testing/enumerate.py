@@ -131,11 +131,11 @@ def outcomes_of(release: Callable[[T], Any], value: T, *, cutoff: NumberLike) ->
         return Outcomes(masses, outputs, missing, script.longest)
 
 
-def drew_nothing(release: object) -> DataError:
+def drew_nothing(release: Callable[[Any], Any]) -> DataError:
     return DataError("release", release, "it drew nothing from dither.noise", "noise that is drawn from there")
 
 
-def two_outputs(found: object) -> DataError:
+def two_outputs(found: Any) -> DataError:
     return DataError("release", found, "the same draws gave two outputs", "draws from dither.noise only")
 
 

@@ -36,12 +36,11 @@ def check_values(mechanism: Mechanism, example: Any) -> None:
 
     def release(filling: object) -> bool:
         """Whether it was answered, and then with something finite."""
-        try:
-            answer = mechanism.release([filling] * len(parts) if listed else filling)
-        except InputError:
+        answer = _released(mechanism, [filling] * len(parts) if listed else filling)
+        if answer is None:
             return False
-        if not all(math.isfinite(x) for x in _numbers(answer) if isinstance(x, float)):
-            raise BrokenPromise("release", answer, f"it is not finite, for the value {filling!r}", "a bounded release")
+        if not all(math.isfinite(x) for x in _numbers(answer[0]) if isinstance(x, float)):
+            raise BrokenPromise("release", answer[0], f"it is not finite, for the value {filling!r}", "a bounded release")
         return True
 
     for filling in (None, "text", 1j, object()):
@@ -55,11 +54,19 @@ def check_values(mechanism: Mechanism, example: Any) -> None:
                 raise BrokenPromise("release", filling, why, "saturation at a public bound, NaN as 0")
     if listed and not getattr(mechanism, "any_length", False):
         for wrong in ([], [*parts, *parts]):
-            try:
-                mechanism.release(wrong)
-            except InputError:
-                continue
-            raise DataError("release", wrong, "it has the wrong shape and was answered", f"a SizeError; {ALONE}")
+            if _released(mechanism, wrong) is not None:
+                raise DataError("release", wrong, "it has the wrong shape and was answered", f"a SizeError; {ALONE}")
+
+
+def _released(mechanism: Mechanism, value: Any) -> tuple[Any] | None:
+    """Return what a value is answered with; None where it is refused as it should be."""
+    try:
+        return (mechanism.release(value),)
+    except InputError:
+        return None
+    except Exception as error:
+        why = f"it ends in a {type(error).__name__}, which is no refusal"
+        raise DataError("release", value, why, f"an InputError; {ALONE}") from error
 
 
 def _numbers(answer: Any) -> list[Any]:

@@ -42,6 +42,7 @@ class Laws:
         if not isinstance(mechanism.guarantee, Guarantee):
             raise DataError("guarantee", mechanism.guarantee, "it is no guarantee", "dither.pure(1)")
         self._mechanism, self._law, self._cutoff = mechanism, law, cutoff
+        self._listed = pairs is not None
         self._given = partial(_pairs, mechanism, pairs, query, universe, rows)
         self.values: dict[Any, Any] = {}  # by their keys, as far as they have been looked at
         self.known: dict[Any, Outcomes] = {}
@@ -52,7 +53,7 @@ class Laws:
         listed = list(self._given())
         if not listed or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
             why = "there is nothing to compare: a pair has two values"
-            raise DataError("pairs", listed[:3], why, "pairs=[(0, 1)], or query= and universe=")
+            raise DataError("pairs", listed[:3], why, f"pairs=[(0, 1)]{'' if self._listed else ', or query= and universe='}")
         return listed
 
     def keys(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:

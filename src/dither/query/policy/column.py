@@ -8,6 +8,7 @@ most G a row whatever the cell holds.
 from __future__ import annotations
 
 import datetime
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -25,6 +26,7 @@ MOST_STEPS = 2**52  # beyond this a double cannot tell the steps apart
 MOST_KEYS = 100_000  # that follow from bounds, or are combinations of others
 MOST_LISTED = 1_000_000  # that an owner lists
 AUTO = "auto"  # instead of bounds or limits: they are found privately
+ISO_DAY = re.compile(r"\s*\d{4}-\d{2}-\d{2}")
 MOST_FOUND = 2**30  # steps from zero, within which bounds are found
 LONGEST_TEXT = 2000  # characters of a text that are read
 NO_FACTS = "the column has no bounds, step or keys, and may be missing; its type is no such fact"
@@ -138,7 +140,8 @@ def read_column(name: str, stated: Fact, where: str, of_table: CellFormat | None
         raise PolicyError(f"{where}.nullable", nullable, "it is not a truth value", "true or false")
     first = last = lower = upper = None
     ends = stated.get("bounds")
-    auto = kind.is_number and (ends == AUTO or (isinstance(ends, (list, tuple)) and AUTO in ends))
+    listed = ends if isinstance(ends, (list, tuple)) else [ends]
+    auto = kind.is_number and any(isinstance(end, str) and end == AUTO for end in listed)
     if kind in (Type.DATE, Type.TIMESTAMP):
         first, last = _dates(stated.get("bounds"), kind, f"{where}.bounds")
     elif auto:
@@ -163,6 +166,8 @@ def _type(stated: Fact, where: str) -> Type:
 def _number(value: Fact, where: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise PolicyError(where, value, "it is not a number", "0, 2000, 0.5 or '1/3'")
+    if isinstance(value, str) and ISO_DAY.match(value):  # as a number, 2024-01-31 is 1992
+        raise PolicyError(where, value, "it is a date, and the column is one of numbers", "0, 2000, 0.5 or '1/3'")
     try:
         return Number(value).fraction()
     except NumberError as error:

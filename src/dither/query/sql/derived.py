@@ -243,7 +243,8 @@ class DerivedReader:
             return Rank(by, RANKS[type(inner)], sorts)
         if inner.args.get("default") is not None:
             why = "what stands where there is no such row is said by COALESCE"
-            raise refuse(node, why, "the same without it, within COALESCE(<it>, <number>)")
+            instead = "the same without it, within COALESCE(<it>, <number>), which stands for missing values of groups too"
+            raise refuse(node, why, instead)
         offset = Fraction(1) if inner.args.get("offset") is None else self._number(inner.args["offset"])
         if offset.denominator != 1 or not 0 <= offset <= MOST_OFFSET:
             raise refuse(node, f"it looks 0 to {MOST_OFFSET} rows away", "a number of rows such as 1")

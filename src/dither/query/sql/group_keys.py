@@ -204,7 +204,10 @@ class _Finder:
         open_case = isinstance(by, Case) and by.otherwise is None and any(column.keys is None for column in columns)
         if not columns or open_case or not self._find_parts(by, parts):
             others = f"; or, at a price, GROUP BY k, where an inner question has {shown(self.node)} AS k"
-            others = others if by.facts.type in KEYED and columns else ""
+            endless = by.facts.is_bounded and any(
+                column.type.is_date for column in columns
+            )  # as years are, 1 to 9999: listed
+            others = others if by.facts.type in KEYED and columns and not endless else ""
             why = "its possible values are not known beforehand"
             if isinstance(by, Case):
                 why = "a CASE to group by gives constants, and has an ELSE"

@@ -60,7 +60,7 @@ def read_options(text: object) -> tuple[Any, Options]:
                 token,
                 token.text,
                 why,
-                "LEAST(GREATEST(<column>, <low>), <high>) within the aggregate",
+                "CASE WHEN <column> IS NOT NULL THEN LEAST(GREATEST(<column>, <low>), <high>) END within the aggregate",
             )
     if not found:
         return text, Options()

@@ -47,7 +47,7 @@ from dither.query.sql.expressions import Reader
 from dither.query.sql.functions import beside_zero, number_of
 from dither.query.sql.group_keys import keeps_order
 from dither.query.sql.join_kinds.owners import leads_to_owner
-from dither.query.sql.refusals import CONSTANT, number_words
+from dither.query.sql.refusals import CONSTANT, clamp_template, number_words
 from dither.query.sql.syntax import refuse, shown
 
 OWN: dict[type[Any], type[PersonTotal]] = {
@@ -145,7 +145,7 @@ def _check_added(of: Expression, rows: int, node: exp.Expr) -> None:
     facts = of.facts
     if not facts.type.is_number or facts.lower is None or facts.upper is None:
         why = "only numbers with bounds are added up, also of one person"
-        instead = f"bounds of your own in the place of the gaps: LEAST(GREATEST({shown(node.this)}, <low>), <high>)"
+        instead = f"bounds of your own in the place of the gaps: {clamp_template(shown(node.this), of)}"
         raise refuse(node, why, instead if facts.type.is_number else number_words(facts.type, shown(node.this)))
     if facts.lower == facts.upper:
         raise refuse(node, "it is the same for every row", CONSTANT)

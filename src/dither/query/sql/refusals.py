@@ -25,11 +25,13 @@ LABELS = "a CASE of your own with constant labels: CASE WHEN <condition> THEN '<
 WINDOWS = "PARTITION BY the person in an inner question, and QUALIFY there for a condition; or GROUP BY a column with keys"
 ALLOWED = "comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, + - * and the functions that the manual lists"
 ANSWERED = "COUNT, SUM, AVG, MEDIAN, QUANTILE_CONT, MIN, MAX, STDDEV, VARIANCE, MODE and the others that the manual lists"
+OWN_ANSWERED = "COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND of their rows, each as a column of the inner question"
 LIKE_WORDS = "a pattern that is written out, as text in single quotes; other texts are compared by ="
 PATTERN = "a pattern of LIKE, in which % stands for any signs and _ for one"
 CLOCK = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtimestamp)
 CLOCK_CALLS = ("now", "today", "getdate", "transaction_timestamp")
 ONE_ROW = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last, exp.AnyValue)
+OF_ONE_PERSON = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr)
 LISTS = (exp.GroupConcat, exp.ArrayAgg, exp.ApproxTopK)
 AGGREGATES = (  # of DuckDB, which the parser has no node for
     *("geomean", "geometric_mean", "product", "histogram", "mad", "favg", "fsum", "sumkahan", "kahan_sum", "kurtosis_pop"),
@@ -45,7 +47,7 @@ def unbounded(
 ) -> QuestionError:
     """Refuse an aggregate of numbers without bounds: say how it is clamped, and of a quotient what its totals give."""
     what, whole = shown(inner), shown(node)
-    clamped = f"LEAST(GREATEST({what}, <low>), <high>)"
+    clamped = clamp_template(what, of)
     clamped = whole.replace(f"({what})", f"({clamped})") if whole.count(f"({what})") == 1 else clamped
     why, instead = NO_BOUNDS_FOLLOW, f"bounds of your own in the place of the gaps: {clamped}"
     if any(column.lower is None for column in columns_of(of) if column.type.is_number):
@@ -63,6 +65,12 @@ def unbounded(
     return refuse(node, why, instead)
 
 
+def clamp_template(what: str, of: Expression) -> str:
+    """Write a clamp with gaps: GREATEST and LEAST pass over NULL, so that a missing value would count as a bound."""
+    clamped = f"LEAST(GREATEST({what}, <low>), <high>)"
+    return f"CASE WHEN {what} IS NOT NULL THEN {clamped} END" if of.facts.nullable else clamped
+
+
 def number_words(kind: Type, what: str) -> str:
     """Name a number that is made of a value which is none."""
     if kind.is_date:
@@ -74,7 +82,7 @@ def number_words(kind: Type, what: str) -> str:
 
 def _aggregate(node: exp.Expr) -> QuestionError:
     around = node.find_ancestor(exp.Where, exp.AggFunc, exp.Group, exp.Select)
-    of = node.this.this if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.Expr) else node
+    of = node.this if isinstance(node, exp.IgnoreNulls) else node
     if isinstance(around, exp.Where):
         return refuse(node, "this aggregate is not answered here", "conditions on aggregates in HAVING")
     if isinstance(around, exp.AggFunc):
@@ -92,6 +100,15 @@ def _aggregate(node: exp.Expr) -> QuestionError:
         )
     if isinstance(node, LISTS):
         return refuse(node, "it lists values of single rows", "GROUP BY the values, with COUNT(*)")
+    within = node.find_ancestor(exp.Select)
+    if within is not None and within.parent is not None and within.args.get("group") is not None:
+        if isinstance(node, OF_ONE_PERSON):
+            why = "an aggregate of an inner question is a column by itself"
+            return refuse(node, why, "it with a name of its own there, and what is computed with it in the question around")
+        return refuse(node, "this aggregate is not answered of the rows of one person", OWN_ANSWERED)
+    if shown(node).partition("(")[0] in ANSWERED.replace(",", "").split():
+        why = "here stands a value of each row, and an aggregate is of many"
+        return refuse(node, why, "a column that is no aggregate; aggregates are columns of SELECT, or conditions of HAVING")
     return refuse(node, "this aggregate is not answered here", ANSWERED)
 
 

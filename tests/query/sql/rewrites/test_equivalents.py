@@ -184,7 +184,14 @@ AS_CASE = {
         f"SELECT SUM(own) AS s {INNER.format('AVG(' + CASE.format('smokes') + ')')}"
     ),
     "SELECT BOOL_OR(smokes) AS o FROM visits": f"SELECT MAX({CASE.format('smokes')}) AS o FROM visits",
-    "SELECT ward AS w FROM visits GROUP BY w ORDER BY COUNT(*) DESC LIMIT 1": "SELECT MODE(ward) AS w FROM visits",
+    **{
+        f"SELECT ward AS w FROM visits GROUP BY {by} ORDER BY {count} DESC {limit}": "SELECT MODE(ward) AS w FROM visits"
+        for by, count, limit in (
+            ("w", "COUNT(*)", "LIMIT 1"),
+            ("ALL", "COUNT(1)", "LIMIT 1"),
+            ("1", "COUNT(*)", "FETCH FIRST 1 ROWS ONLY"),
+        )
+    },
     "SELECT MODE() WITHIN GROUP (ORDER BY ward DESC) AS w FROM visits": "SELECT MODE(ward) AS w FROM visits",
     f"{N} age = EXTRACT(year FROM DATE '2024-05-06') - 2020": f"{N} age = 4",
     f"{N} day < DATE_TRUNC('month', DATE '2024-02-20') + INTERVAL '1 day'": f"{N} day < DATE '2024-02-02'",
@@ -226,6 +233,15 @@ def test_most_frequent_values_of_nobodys_keys_are_refused_in_words(held):
         "ORDER BY COUNT(*) DESC LIMIT 1 PERCENT",
         "ORDER BY COUNT(*) DESC LIMIT 1%",
         "WITH ROLLUP ORDER BY COUNT(*) DESC LIMIT 1",
+        "ORDER BY COUNT(*) DESC FETCH FIRST 1 ROWS WITH TIES",
+        "ORDER BY COUNT(*) DESC FETCH FIRST 1 PERCENT ROWS ONLY",
+        "ORDER BY COUNT(*) LIMIT 1",
+        "ORDER BY COUNT(*) ASC LIMIT 1",
+        "ORDER BY COUNT(cost) DESC LIMIT 1",
+        "ORDER BY SUM(cost) DESC LIMIT 1",
+        "ORDER BY COUNT(*) DESC, ward LIMIT 1",
+        "ORDER BY COUNT(*) DESC LIMIT 1 OFFSET 1",
+        ", age ORDER BY COUNT(*) DESC LIMIT 1",
     ],
 )
 def test_no_detail_is_lost_on_the_way_to_the_most_frequent_value(held, detail):

@@ -60,7 +60,7 @@ def _end(node: exp.Window, place: exp.Expr | str | None, side: str | None, kind:
         return None
     if kind == "RANGE":
         why = "RANGE with a distance looks at sums of values, which are rounded; rows are counted by ROWS"
-        raise refuse(node, why, "ROWS BETWEEN <number> PRECEDING AND CURRENT ROW")
+        raise refuse(node, why, "ROWS BETWEEN <number> PRECEDING AND CURRENT ROW, which is another window")
     number = whole_number(place)
     if number is None or side not in ("PRECEDING", "FOLLOWING"):
         why = (

@@ -89,7 +89,8 @@ def _shift(
     inner = node.this
     if inner.args.get("default") is not None:
         why = "what stands where there is no such row is said by COALESCE"
-        raise refuse(node, why, "the same without it, within COALESCE(<it>, <number>)")
+        instead = "the same without it, within COALESCE(<it>, <number>), which stands for missing values of rows too"
+        raise refuse(node, why, instead)
     given = inner.args.get("offset")
     offset = 1 if given is None else whole_number(given)
     if offset is None:

@@ -65,7 +65,6 @@ class Copies:
 def rewrite(tree: exp.Select, text: str) -> None:
     """Change a tree in place."""
     copies, named = Copies(text), _unused_names(tree)
-    _most_frequent(tree)
     for node in reversed(list(tree.walk(bfs=True))):  # what is below comes first
         if isinstance(node, exp.Subquery):
             _name_subquery(node, named)
@@ -74,6 +73,7 @@ def rewrite(tree: exp.Select, text: str) -> None:
         made = REWRITES[type(node)](node, copies) if type(node) in REWRITES else None
         if made is not None:
             node.replace(made)
+    _most_frequent(tree)
 
 
 # -- clauses -----------------------------------------------------------------------------------------------------------
@@ -105,7 +105,8 @@ def _group_by_all(node: exp.Group) -> None:
 
 
 def _most_frequent(tree: exp.Select) -> None:
-    """SELECT k ... GROUP BY k ORDER BY COUNT(*) DESC LIMIT 1 is SELECT MODE(k)."""
+    """SELECT k ... GROUP BY k ORDER BY COUNT(*) DESC LIMIT 1 is SELECT MODE(k). Counts, FETCH and GROUP BY ALL are rewritten
+    before."""
     if len(tree.expressions) != 1 or not _has_only(tree, "expressions", "from_", "joins", "with_", "where", *ONE_GROUP):
         return
     item, order, group = tree.expressions[0], tree.args.get("order"), tree.args.get("group")
@@ -117,7 +118,7 @@ def _most_frequent(tree: exp.Select) -> None:
         return
     if not _has_only(order, "expressions") or not _has_only(first, "this", "desc", "nulls_first"):
         return
-    counted = isinstance(first.this, exp.Count) and (isinstance(first.this.this, exp.Star) or _is_one(first.this.this))
+    counted = isinstance(first.this, exp.Count) and isinstance(first.this.this, exp.Star)
     grouped = isinstance(group, exp.Group) and len(group.expressions) == 1 and group.expressions[0] in named
     if counted and grouped and first.args.get("desc") and not others and _is_one(limit.expression):
         tree.set("expressions", [exp.alias_(exp.Mode(this=key.copy()), item.alias_or_name, quoted=True)])
