@@ -317,6 +317,28 @@ def test_who_has_many_rows_counts_as_much_as_the_limits_say(tmp_path):
     assert 14.9 * UNITS < counts[10] <= 15 * UNITS
 
 
+def test_extremes_of_two_values_miss_more_often_where_a_number_is_shown_and_that_is_said(tmp_path):
+    """Nobody meets the condition: most numbers are missing, and some that are shown are wrong; of all releases few are."""
+    table = pyarrow.table({"who": list(range(300)), "x": [False] * 300, "n": [1] * 300})
+    book = ledger(tmp_path, dither.pure(300))
+    data = dither.protect(table, name="t", person="who", max_rows=1, bounds={"n": (0, 2)}, ledger=book)
+    asked, shown = "SELECT BOOL_OR(x) AS o FROM t", []
+    with seeded(1):
+        for draw in range(200):
+            answer = data.quote(asked, epsilon=Fraction(500 + draw, 1000)).release()
+            assert (answer["o_low"][0], answer["o_high"][0]) in ((0, 1), (0, 0), (1, 1))
+            shown += [value for value in answer["o"] if value is not None]
+    assert 0 < shown.count(1) <= 31  # of 200 with 1 of 20 each, more miss with a probability below 1e-6
+    assert shown.count(1) > len(shown) / 20
+    said = (
+        "o: the confidence of 90% is over all releases, those without a number included; numbers that are shown, taken alone"
+    )
+    quote, batch = (data.quote(one, epsilon=1, confidence="0.9") for one in (asked, [asked]))
+    for told in (quote.explain(), quote.release().says, batch.explain()):
+        assert said in " ".join(told.split())
+    assert "is over all releases" not in data.quote("SELECT MAX(n) AS o FROM t", epsilon=1).explain()
+
+
 def test_cells_start_at_the_lower_bound(tmp_path):
     rows = [(at, "A", "f", 60.25, -7) for at in range(500)]
     facts = {"max_groups": 1, "max_rows_per_group": 1, "bounds": {"cost": ("50.5", 80), "age": (-20, 120)}}

@@ -29,6 +29,7 @@ from dither.query.answers.interval_table import (
     FINITE_ALONE,
     NOT_COUNTED,
     SELECTED,
+    SHOWN_ALONE,
     IntervalTable,
     drawn_columns,
     key_rows,
@@ -46,7 +47,7 @@ from dither.terminal import fitted_table, wrapped
 
 TRUE = {"truth", "of released numbers"}
 NUMBERS = {"whole", "number"}
-OF_EACH = (SELECTED, NOT_COUNTED, FINITE_ALONE)  # ends of the lines that are repeated for a difference
+OF_EACH = (SELECTED, NOT_COUNTED, FINITE_ALONE, SHOWN_ALONE)  # ends of the lines that are repeated for a difference
 SAME = "both are the same release of the same question: each difference is 0 exactly"
 
 

@@ -22,7 +22,7 @@ from dither.query.answers.derived.interval_arithmetic import Ends
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.statements import has_interval, is_whole, read_derived, said_by, uninformative_rows
 from dither.query.answers.derived.values import DerivedValues, in_order
-from dither.query.answers.derived.words import constant_words, open_words, selected_words, slope_words
+from dither.query.answers.derived.words import constant_words, open_words, selected_words, slope_words, two_value_words
 from dither.query.answers.explain import beyond_words, bound_note, explain_offer, found_words, statements
 from dither.query.answers.grouping_words import open_key_rows, open_key_words, total_words
 from dither.query.answers.interval_table import NOT_COUNTED
@@ -82,6 +82,7 @@ def read_answer(offer: Offer, released: Released, receipt: Receipt) -> Answer:
                 *selected_words(offer),
                 *open_words(offer, columns),
                 *slope_words(whole),
+                *two_value_words(whole),
                 *found_words(before, released.limits),
                 *constant_words(whole, constants),
                 *([] if beyond is None else [beyond_words(beyond, offer.confidence)]),

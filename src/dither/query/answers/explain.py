@@ -15,6 +15,7 @@ from dither.query.answers.derived.words import (
     selected_words,
     slope_words,
     states_hard_facts,
+    two_value_words,
 )
 from dither.query.answers.grouping_words import edge_words, grouping_rows, grouping_words
 from dither.query.plan.describe import rows_of
@@ -75,6 +76,7 @@ def explain_offer(offer: Offer, left: str = "") -> str:
     lines += [f"             {name}{_hidden(name, question)}: {told}" for name, told in _errors(offer)]
     lines += computed_words(offer)
     lines += [f"Slopes     {told}" for told in slope_words(offer)]
+    lines += [f"Extremes   {told}" for told in two_value_words(offer)]
     lines += [f"Selected   {told}" for told in selected_words(offer)]
     for one in offer.statistics:
         if isinstance(one, PeopleBeyond):
@@ -98,7 +100,9 @@ def explain_batch(offers: Sequence[Offer], gains: Sequence[Gain], price: str) ->
     for place, offer in enumerate(offers, 1):
         lines.append(f"  {place}. {plain(' '.join(offer.sql.split()))}")
         lines += [f"       {name}: {told}" for name, told in _errors(offer)]
-        lines += [f"       {told}" for told in [*slope_words(offer), *undeclared_words(offer.question)]]
+        lines += [
+            f"       {told}" for told in [*slope_words(offer), *two_value_words(offer), *undeclared_words(offer.question)]
+        ]
         lines += [f"       {line.strip()}" for line in _searches(offer)]
     for gain in gains:
         places = ", ".join(str(at + 1) for at in gain.questions)

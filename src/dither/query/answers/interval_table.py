@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from dither.query.answers.record import Column, Kind
 
 NOT_COUNTED = "are not counted"  # behind the rows that belong to nobody
+SHOWN_ALONE = "numbers that are shown, taken alone, may miss the truth more often"  # of extremes of two values
 FINITE_ALONE = "intervals with both ends, taken alone, may miss the truth more often"  # of slopes
 SELECTED = "chose the rows by released numbers: error bars may fail more often among those that are shown"
 

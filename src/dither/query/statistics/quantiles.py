@@ -147,6 +147,11 @@ class QuantileStatistic(RequestedStatistic):
         assert facts.upper is not None
         return facts.lower, facts.upper
 
+    @property
+    def has_two_values(self) -> bool:
+        """Whether there are no values but the bounds: an interval is one of them, or both."""
+        return self._last == 1
+
     def value_range(self, place: int) -> Range:
         """The bounds of the values."""
         return self._ends

@@ -7,13 +7,14 @@ from typing import Any
 
 from dither.query.answers.derived.errors import error_words
 from dither.query.answers.derived.statements import has_interval, said_by
-from dither.query.answers.interval_table import FINITE_ALONE, SELECTED
+from dither.query.answers.interval_table import FINITE_ALONE, SELECTED, SHOWN_ALONE
 from dither.query.groups.top_groups import TopGroups
 from dither.query.plan.aggregates import RegressionLine
 from dither.query.plan.derived import derived_words
 from dither.query.plan.expressions import constants_of
 from dither.query.plan.question import Question
 from dither.query.pricing.offer import Offer
+from dither.query.statistics.quantiles import QuantileStatistic
 from dither.query.statistics.statement import Statement
 
 NOT_INCLUDED = (
@@ -101,6 +102,22 @@ def slope_words(offer: Offer) -> list[str]:
     percent = f"{float(offer.confidence * 100):.4g}%"
     all_of_them = f"the confidence of {percent} is over all releases, those without an interval (no end) included"
     return [f"{', '.join(names)}: {all_of_them}; {FINITE_ALONE}"]
+
+
+def two_value_words(offer: Offer) -> list[str]:
+    """What the confidence of MIN, MAX, BOOL_OR and other quantiles of two values is about: all releases.
+
+    An interval is one value, or both, and then the number is missing. Where the truth is hard to tell, the numbers that are
+    left are of releases whose noise made it look plain, and miss more often.
+    """
+    wholes = [offer, *(offer.constants.offers if offer.constants is not None else ())]
+    columns = [(name, statistic) for one in wholes for name, statistic, _ in one.columns]
+    names = [name for name, one in columns if isinstance(one, QuantileStatistic) and one.has_two_values]
+    if not names:
+        return []
+    percent = f"{float(offer.confidence * 100):.4g}%"
+    all_of_them = f"the confidence of {percent} is over all releases, those without a number included"
+    return [f"{', '.join(names)}: {all_of_them}; {SHOWN_ALONE}"]
 
 
 def _slopes(question: Question) -> list[str]:
