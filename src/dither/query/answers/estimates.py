@@ -107,7 +107,7 @@ def resolved(offer: Offer, released: Released) -> Offer:
         offer = offer.constants.at(released.values)
     if offer.found is not None:
         assert released.limits is not None
-        offer = offer.found.offer(released.limits)
+        offer = replace(offer.found.offer(released.limits), inner=offer.inner)
     return offer
 
 
