@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from dither import demo
 from dither.cli.main import app
 from dither.errors import BudgetError, ConflictError, DataError, DitherError, NumberError, PolicyError, QuestionError
+from dither.testing import seeded
 from tests.policies import opened
 from tests.query.test_attacks import ESCAPES, UNSAFE
 
@@ -91,6 +92,33 @@ def test_formats(clinic):
     assert [int(row["n"]) for row in rows] == table["n"].to_pylist()  # one answer, paid once
     assert " 4.4 % used" in dither("ledger", "show", "clinic.ledger")
     assert "charged" in dither("query", COUNT, "--rho", "0.01", "--explain")
+
+
+@pytest.mark.filterwarnings("ignore::dither.errors.NotPrivateWarning")
+def test_csv_and_json_say_which_numbers_are_missing_and_which_groups_are_open(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age,cost\n" + "7,20\n" * 900 + "9,20\n")
+    columns = 'columns = { age = { type = "integer", bounds = [7, 9] }, cost = { type = "integer", bounds = [0, 90] } }'
+    ledger = 'ledger = { location = "a.ledger", budget = { epsilon = 9 } }'
+    table = f'[tables.people]\nsource = "people.csv"\nperson = "each row"\n{columns}\n'
+    Path("policy.toml").write_text(f'version = 1\ndomain = "people"\n{ledger}\n{table}')
+    dither("ledger", "create", "--policy", "policy.toml", "--write")
+
+    def asked(form, sql="SELECT age, AVG(cost) AS a FROM people GROUP BY age"):
+        with seeded(1):
+            return dither("query", sql, "--epsilon", "0.5", "--format", form).split("left:")
+
+    facts = json.loads(asked("json")[0])
+    missing = [place for place, row in enumerate(facts["rows"]) if row["a"] is None]
+    assert missing == [1, 2]
+    assert facts["uninformative"] == {"a": missing}
+    assert facts["open_keys"] == {"age": {"below": [0], "above": [2]}}
+    lines = ["a is missing (–)", "open groups of age: 7 or less, 9 or more"]
+    told = " ".join(asked("csv")[1].split())
+    assert all(line in facts["note"] for line in lines)
+    assert all(line in told for line in lines)
+    plain = json.loads(asked("json", "SELECT COUNT(*) AS n FROM people")[0])
+    assert not {"note", "uninformative", "open_keys"} & plain.keys()
 
 
 def test_a_question_is_explained_without_a_price_or_a_ledger(clinic):

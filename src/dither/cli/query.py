@@ -95,7 +95,7 @@ def query(
         typer.echo(str(answer.explain()), err=True)
     typer.echo(wrapped(f"left: {_left(made, details=details)}"), err=True)
     if format == "csv" and isinstance(answer, Answer):  # what its numbers say has no place in it
-        typer.echo(wrapped(answer.says), err=True)
+        typer.echo(wrapped("\n".join(part for part in (answer.says, answer.note) if part)), err=True)
     made.holdings.ledger.close()
 
 
@@ -176,7 +176,9 @@ def _facts(answer: Answer) -> dict[str, Any]:
         "beyond": answer.beyond,
         "confidence": str(answer.confidence),
     }
-    facts |= {"unprotected": answer.unprotected} if answer.unprotected else {}
+    also = {"note": answer.note, "uninformative": answer.uninformative, "open_keys": answer.open_keys}
+    also["unprotected"] = answer.unprotected
+    facts |= {name: told for name, told in also.items() if told}
     if isinstance(answer, FreeAnswer):
         return {**facts, "price": answer.price}
     facts |= {

@@ -174,6 +174,31 @@ def test_what_is_computed_from_it_is_missing_too(flights):
     assert "n" not in answer.uninformative  # no count was missing, so that nothing stands in for one
 
 
+UNKNOWN = "(SELECT AVG(delay) FROM flights WHERE carrier = 'C')"  # of nobody
+
+
+def test_what_is_computed_from_an_unknown_subquery_is_missing_too(flights):
+    """COALESCE puts nothing in its place: there was an interval from 0 to 0 where a number could be anything."""
+    sql = f"SELECT COUNT(*) AS n, COUNT(*) + {UNKNOWN} AS b, COALESCE({UNKNOWN}, 0) AS c FROM flights"
+    with seeded(1):
+        answer = flights.quote(sql, epsilon="0.3").release()
+    assert list(answer.constants.values()) == [{"value": None, "low": -120.0, "high": 600.0}]
+    assert answer.uninformative == {"b": [0], "c": [0]}
+    assert answer["b"] == answer["c"] == [None]
+    assert (answer["c_low"], answer["c_high"]) == ([-120], [600])
+    assert "b is missing (–)" in answer.note
+    assert "None" not in str(answer)
+
+
+def test_what_stands_in_for_a_subquery_that_is_null_keeps_its_interval(flights, monkeypatch):
+    """A subquery that was divided by a released zero: the truth may be its quotient, so that the interval holds both."""
+    from dither.query.answers import estimates
+
+    monkeypatch.setattr(estimates, "scalar", lambda offer, released, level=None: (None, 20.0, None))
+    answer = ask(flights, "SELECT COUNT(*) AS n, COALESCE((SELECT SUM(x) FROM flights), 7) AS c FROM flights", epsilon=1)
+    assert (answer["c"], answer["c_low"], answer["c_high"]) == ([7], [7], [None])
+
+
 def test_a_condition_on_it_is_not_met(flights):
     everything = f"SELECT carrier, AVG(delay) AS a {BY}"
     assert ask(flights, f"{everything} HAVING AVG(delay) >= -120 OR AVG(delay) < -120")["carrier"] == ["A"]

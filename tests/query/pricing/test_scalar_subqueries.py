@@ -359,6 +359,9 @@ def test_limits_that_are_found_and_subqueries_together(tmp_path):
     answer = quote.release()
     assert "limits found privately" in answer.says
     assert "was released as" in answer.says
+    apart = "SELECT COUNT(*) - (SELECT COUNT(*) FROM visits WHERE age > 40) AS d FROM visits"
+    found = clinic(tmp_path, **facts).quote(apart, epsilon=10**4).release()  # it was charged, and could not be read
+    assert found["d_low"][0] <= 21 <= found["d_high"][0]
 
 
 def test_numbers_of_rows_that_were_compared_with_released_ones_do_not_say_truth(tmp_path):

@@ -164,6 +164,10 @@ def test_answers_of_all_kinds():
     assert (free["rows"], free["charged"], free["receipt"]) == ([[key] for key in "ABCD"], "nothing: it is free", None)
     for told in (one, batch, free):
         json.dumps(told, allow_nan=False)
+    rows = {"uninformative": {answer.aggregates[0]: [0]}, "open_keys": {answer.keys[0]: {"below": [0], "above": [2]}}}
+    unknown = answer_facts(json.dumps(json.loads(ANSWER) | rows), {"A"}, replay=False)
+    assert unknown["too_few_rows_for_this_epsilon"] == rows["uninformative"]
+    assert unknown["groups_that_hold_rows_beyond_the_bounds_too"] == rows["open_keys"]
     long = answer_facts(with_keys(*(["A"] * (MOST_ROWS + 7))), {"A"}, replay=False)
     assert (len(long["rows"]), long["rows_left_out"]) == (MOST_ROWS, 7)
 

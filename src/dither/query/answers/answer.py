@@ -144,7 +144,7 @@ class Answer(Operators):
         types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "date": pyarrow.date32(), "whole": pyarrow.int64()}
         types |= {"timestamp": pyarrow.timestamp("us"), "number": pyarrow.float64()}
         arrays = {name: pyarrow.array(column, types[self.kinds[name]]) for name, column in self.columns.items()}
-        said = {"statements": json.dumps(self.statements), "says": self.says}
+        said = {"statements": json.dumps(self.statements), "says": self.says, "note": self.note}
         return pyarrow.table(arrays).replace_schema_metadata({f"dither.{name}": text for name, text in said.items()})
 
     def to_pandas(self) -> pandas.DataFrame:

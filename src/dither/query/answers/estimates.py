@@ -108,7 +108,7 @@ def resolved(offer: Offer, released: Released) -> Offer:
         offer = offer.constants.at(released.values)
     if offer.found is not None:
         assert released.limits is not None
-        offer = offer.found.offer(released.limits)
+        offer = replace(offer.found.offer(released.limits), inner=offer.inner)
     return offer
 
 
@@ -146,14 +146,21 @@ def read_constants(offer: Offer, released: Released) -> dict[str, dict[str, Any]
 def _scalar_ends(offer: Offer, released: Released) -> Callable[[int, Fraction], Ends]:
     def ends(place: int, level: Fraction) -> Ends:
         value, own = released.values[place], released.constants[place][1]
-        _, low, high = scalar(offer.inner[place], own, level)
-        assert value is not None
-        return (
-            -inf if low is None else min(Fraction(low), value),
-            inf if high is None else max(Fraction(high), value),
-        )
+        _, *ends = scalar(offer.inner[place], own, level)
+        low, high = (Fraction(end) if end is not None else other for end, other in zip(ends, (-inf, inf), strict=True))
+        return (low, high) if value is None else (min(low, value), max(high, value))
 
     return ends
+
+
+def _unknown_scalars(offer: Offer, released: Released) -> frozenset[int]:
+    """The places of scalar subqueries whose interval says nothing."""
+    found = set[int]()
+    for place, (one, value) in enumerate(zip(offer.inner, released.values, strict=True)):
+        if value is None:
+            own = released.constants[place][1]
+            found |= {place} if table_of(resolved(one, own), own).uninformative else set()
+    return frozenset(found)
 
 
 def _most_people(offer: Offer, columns: dict[str, Column]) -> int | None:
@@ -221,12 +228,13 @@ def _derived(
     unknown meets no condition of HAVING and QUALIFY, and ORDER BY sorts it last in either direction.
     """
     question, rows = offer.question, list(range(len(cells)))
-    ends = _scalar_ends(offer, released)
+    ends, unknown_scalars = _scalar_ends(offer, released), _unknown_scalars(offer, released)
     tested = {name for keep in question.having for name in keep.names}
 
     def readers() -> tuple[DerivedValues, DerivedIntervals]:
         values = DerivedValues(cells, columns, rows)
         intervals = DerivedIntervals(offer, released, values, ends)
+        values.unknown_scalars = unknown_scalars
         values.uninformative = lambda term: uninformative_rows(term, offer, values.rows, intervals)
         return values, intervals
 

@@ -44,6 +44,8 @@ def _table(answer: Answer, declared: Collection[str]) -> dict[str, Any]:
     }
     if answer.uninformative:  # by column, the rows without a number: too few rows for this ε
         told["too_few_rows_for_this_epsilon"] = {plain(name): at for name, at in answer.uninformative.items()}
+    if answer.open_keys:  # by key column and side, the rows: 'below', 'above', or 'beyond' on either side
+        told["groups_that_hold_rows_beyond_the_bounds_too"] = {plain(name): at for name, at in answer.open_keys.items()}
     if len(rows) > MOST_ROWS:
         told["rows_left_out"] = len(rows) - MOST_ROWS
     return told

@@ -50,6 +50,7 @@ from dither.query.plan.derived import (
     Term,
     Total,
     WindowStatistic,
+    terms,
 )
 from dither.query.pricing.offer import Offer
 from dither.query.statistics.counter_release import CounterRelease
@@ -102,8 +103,8 @@ class DerivedIntervals:
         match term:
             case ConstantTerm(value):
                 return Quotient(Form(value))
-            case ScalarValue(place, _, value):
-                return None if value is None else Scalar(place)
+            case ScalarValue(place, _, _):
+                return Scalar(place)
             case ReleasedValue(name):
                 at, place = self.columns[name]
                 linear = self.offer.statistics[at].weights(place) is not None
@@ -134,7 +135,7 @@ class DerivedIntervals:
             symbol = self._symbol(part, row)
             if symbol is None:
                 continue
-            there = not may_be_missing(part)
+            there = not _may_be_missing(part)
             rest = None if there and not self._of_nothing(symbol) else self._first(parts[place + 1 :], row)
             return symbol if rest is None else Node("first" if there else "hull", (symbol, rest))
         return None
@@ -143,12 +144,12 @@ class DerivedIntervals:
         if (term, part) not in self._totals:
             rows = self.values.parts(term.by)[part[1]]
             first = self._symbol(term.of, rows[0])  # the same in every row: there is no window in it
-            if isinstance(first, Quotient) and first.under.is_constant and not may_be_missing(term.of):
+            if isinstance(first, Quotient) and first.under.is_constant and not _may_be_missing(term.of):
                 totals = {(name, part): weight for (name, _), weight in first.over.cells.items()}
                 self._totals[term, part] = Quotient(Form(first.over.constant * len(rows), {}, totals))
             else:
                 found = [symbol for row in rows if (symbol := self._symbol(term.of, row)) is not None]
-                how = "hull" if may_be_missing(term.of) else "first"  # a row may be passed over
+                how = "hull" if _may_be_missing(term.of) else "first"  # a row may be passed over
                 if how == "hull" or any(map(self._of_nothing, found)):
                     found = [Node(how, (symbol, Quotient(Form()))) for symbol in found]
                 self._totals[term, part] = Node("sum", tuple(found)) if found else None
@@ -157,7 +158,7 @@ class DerivedIntervals:
     def _over(self, term: WindowStatistic, part: Part) -> Symbol | None:
         """The average, least or largest of a part. Where a row may be passed over, it is between the ends of all of them."""
         if (term, part) not in self._totals:
-            rows, missing = self.values.parts(term.by)[part[1]], may_be_missing(term.of)
+            rows, missing = self.values.parts(term.by)[part[1]], _may_be_missing(term.of)
             if term.kind == "avg" and not missing:
                 total = self._total(Total(term.by, term.of), part)
                 self._totals[term, part] = operation("/", total, Quotient(Form(Fraction(len(rows)))))
@@ -358,6 +359,11 @@ class DerivedIntervals:
         least = [self.values_of[piece.name] for piece in pieces]
         ends = [self._ends[piece.key, level][0] for piece in pieces]
         return all(bottom is not None and end > bottom for bottom, end in zip(least, ends, strict=True))
+
+
+def _may_be_missing(term: Term) -> bool:
+    """Whether a term may be missing in a row, or is since a scalar subquery gave NULL: its true number need not be that."""
+    return may_be_missing(term) or any(isinstance(part, ScalarValue) and part.value is None for part in terms(term))
 
 
 def scalar_range(offer: Offer) -> Ends:

@@ -47,6 +47,7 @@ class DerivedValues:
     def __init__(self, keys: Sequence[Sequence[Any]], released: ReleasedColumns, rows: Sequence[int]) -> None:
         self.keys, self.released, self.rows = keys, released, list(rows)
         self.uninformative: Callable[[Term], Iterable[int]] = lambda term: ()  # the rows whose interval says nothing
+        self.unknown_scalars: frozenset[int] = frozenset()  # places of subqueries whose interval says nothing
         self._known: dict[Term, dict[int, Value]] = {}
         self._seen: dict[Term, dict[int, Value]] = {}
         self._unknown: dict[Term, frozenset[int]] = {}
@@ -79,6 +80,8 @@ class DerivedValues:
         match term:
             case ReleasedValue(name):
                 return self.released.uninformative.get(name, ())
+            case ScalarValue(place, _, _):
+                return self.rows if place in self.unknown_scalars else ()
             case Operation(_, left, right):
                 return self.unknown(left) | self.unknown(right)
             case Round(inner, _) | Cast(inner, _) | NullIf(inner, _):
