@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dither.errors import DataError
-from dither.query.owner.csv_draft import draft_from_rows
+from dither.query.owner.csv_draft import draft_from_rows, person_by_name
 from dither.query.owner.csv_sniffer import first_rows, sniff
-from dither.query.owner.type_inference import common_style, infer
+from dither.query.owner.type_inference import Inferred, common_style, infer
 from dither.query.policy.column import Type
 from dither.query.policy.csv_dialect import CsvDialect
 
@@ -82,3 +82,25 @@ def test_only_csv_is_looked_at(tmp_path):
     (tmp_path / "x.duckdb").write_bytes(b"")
     with pytest.raises(DataError, match="known without its rows"):
         draft_from_rows(tmp_path / "x.duckdb", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("names", "person"),
+    [
+        (["Patient-Nr", "cost"], "Patient-Nr"),
+        (["Pat.-Nr.", "cost"], "Pat.-Nr."),
+        (["user", "user_agent"], "user"),
+        (["Patients", "ward"], "Patients"),
+        (["mrn", "ward"], "mrn"),
+        (["customer_id", "customer_rating"], "customer_id"),
+        (["customer_rating", "cost"], None),
+        (["personal_income", "ward"], None),
+        (["user_agent", "day"], None),
+        (["patient_id", "customer_id"], None),
+    ],
+)
+def test_a_column_is_the_person_if_its_name_is_that_of_an_id(names, person, tmp_path):
+    assert person_by_name({name: Inferred(Type.TEXT) for name in names}) == person
+    (tmp_path / "rows.csv").write_text(",".join(names) + "\na1,b2\nc3,d4\n")
+    offered = "  # by its name: make sure" in draft_from_rows(tmp_path / "rows.csv", tmp_path)
+    assert offered is (person is not None)

@@ -170,12 +170,15 @@ def seen_cells(cells: Sequence[str], found: Inferred, style: Style) -> str:
 
 
 def person_by_name(columns: Mapping[str, Inferred]) -> str | None:
-    """The column that says whose a row is, by its name; None where none or several could."""
+    """The column that says whose a row is, by its name; None where none or several could.
+
+    It names a person and ends as an id does, or is the word alone: `customer_rating` is about one, and no id of hers.
+    """
     fit = [name for name, found in columns.items() if found.type in (Type.INTEGER, Type.TEXT)]
     named = [name for name in fit if any(word in name.casefold() for word in PERSONS) or _words(name) & SHORT]
     ids = [name for name in named if name.casefold().rstrip(" .").endswith(IDS)]
-    ids = ids or [name for name in named if name.casefold() in PERSONS]
-    return ids[0] if len(ids) == 1 else named[0] if len(named) == 1 and not ids else None
+    ids = ids or [name for name in named if name.strip().casefold() in (*PERSONS, *(f"{word}s" for word in PERSONS), *SHORT)]
+    return ids[0] if len(ids) == 1 else None
 
 
 def _words(name: str) -> set[str]:
