@@ -299,8 +299,8 @@ ward = { type = "text", keys = ["A"] }
 @pytest.mark.parametrize(
     ("hard", "kind", "words"),
     [
-        ('["max_rows"]', "integer", "somebody exceeds max_rows, which the policy calls hard"),
-        ('["bounds.cost"]', "integer", "somebody exceeds bounds.cost, which the policy calls hard"),
+        ('["max_rows"]', "integer", "rows contradict max_rows of the policy, which answers believe"),
+        ('["bounds.cost"]', "integer", "rows contradict bounds.cost of the policy, which answers believe"),
         ("[]", "date", "rows.cost: most cells are no date"),
     ],
 )
@@ -328,6 +328,39 @@ cost = {{ type = "{kind}"{bounds} }}
     assert result.exit_code == 1
     assert words in result.output
     assert CliRunner().invoke(app, ["policy", "check", "policy.toml"]).exit_code == 0  # rows were not asked for
+
+
+def test_a_check_finds_keys_and_rows_that_the_policy_says_are_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("id,ward\n1,A\n2,B\n3,\n")
+    Path("wards.csv").write_text("ward,site,floor\nA,x,1\nA,y,1\n,x,2\n,x,2\n")
+    policy = """version = 1
+domain = "d"
+[tables.rows]
+source = "rows.csv"
+person = "id"
+max_rows = 1
+hard = ["keys.ward"]
+[tables.rows.columns]
+id = { type = "integer" }
+ward = { type = "text", keys = ["A", "B"] }
+[tables.wards]
+source = "wards.csv"
+public = true
+unique = ["ward", "site"]
+[tables.wards.columns]
+ward = { type = "text" }
+site = { type = "text" }
+"""
+    for old, new, told in (
+        ("", "", []),
+        ('["A", "B"]', '["A"]', ["rows: rows contradict keys.ward of the policy, which answers believe"]),
+        ('["ward", "site"]', '["ward"]', ["wards: rows contradict unique of the policy, which answers believe"]),
+    ):
+        Path("policy.toml").write_text(policy.replace(old, new))
+        found = CliRunner().invoke(app, ["policy", "check", "policy.toml", "--read-data"])
+        assert found.exit_code == len(told)
+        assert [line for line in found.output.splitlines() if "contradict" in line] == told
 
 
 def test_what_is_broken_is_told_to_the_owner(tmp_path, monkeypatch):

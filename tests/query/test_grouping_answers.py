@@ -243,10 +243,11 @@ def test_limits_that_are_found_and_a_wished_error(tmp_path):
 
 
 def test_totals_that_leave_out_rows_without_a_key_are_no_truth(tmp_path):
-    """Rows without a ward are in no total: a count is a lower bound, and signed sums and averages are of counted rows."""
+    """Rows without a ward, or with one that nobody listed, are in no total: a count is a lower bound, and signed sums and
+    averages are of counted rows."""
     bounds = {"bounds": {"cost": (-10, 400), "age": (0, 120)}}
     limits = {"max_rows": 15, "max_groups": None, "max_rows_per_group": None}
-    hard = ["max_rows", "bounds.cost", "steps.cost", "bounds.age"]
+    hard = ["max_rows", "bounds.cost", "steps.cost", "bounds.age", "keys.ward", "keys.sex"]
     asked = "COUNT(*) AS n, SUM(age) AS a, SUM(cost) AS s, AVG(age) AS m FROM visits"
 
     def said(data, sql):
@@ -268,5 +269,22 @@ def test_totals_that_leave_out_rows_without_a_key_are_no_truth(tmp_path):
     ):
         assert said(data, sql) == ["truth"] * 4, sql
     assert said(data, f"SELECT ward, {asked} WHERE ward = 'A' OR age > 3 GROUP BY ROLLUP (ward)") == less
+    listed = clinic(tmp_path, hard=hard[:4], **limits, **bounds, complete=["person", "cost", "age", "sex", "ward"])
+    for sql in (
+        f"SELECT ward, {asked} GROUP BY ROLLUP (ward)",
+        f"SELECT UPPER(ward) AS w, {asked} GROUP BY ROLLUP (w)",
+        f"SELECT ward, {asked} WHERE ward IN ('A', 'elsewhere') GROUP BY ROLLUP (ward)",
+        f"SELECT w, {asked.replace('visits', '(SELECT person, ward AS w, age, cost FROM visits) v')} GROUP BY ROLLUP (w)",
+    ):
+        assert said(listed, sql) == less, sql
+    for sql in (
+        f"SELECT ward = 'A' AS w, {asked} GROUP BY ROLLUP (w)",
+        f"SELECT CASE ward WHEN 'A' THEN 'a' ELSE 'b' END AS w, {asked} GROUP BY ROLLUP (w)",
+        f"SELECT age, {asked} GROUP BY ROLLUP (age)",
+        f"SELECT ward, {asked} WHERE ward IN ('A', 'B') GROUP BY ROLLUP (ward)",
+    ):
+        assert said(listed, sql) == ["truth"] * 4, sql
+    (share,) = said(listed, "SELECT ward, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS x FROM visits GROUP BY ward")[-1:]
+    assert share == "of counted rows"
     soft = clinic(tmp_path, **limits, **bounds)
     assert said(soft, f"SELECT ward, {asked} GROUP BY ROLLUP (ward)")[1:] == ["of counted rows"] * 3

@@ -64,7 +64,7 @@ def truths(columns: dict[str, str]) -> list[dict[str, float]]:
 
 def quote(folder, columns: dict[str, str], kind: str):
     budget, price = PRICES[kind]
-    hard = ["bounds.a", "bounds.b"]
+    hard = ["bounds.a", "bounds.b", "keys.k"]
     keys, bounds = {"k": [1, 2, 3, 4, 5]}, {"a": (0, 2000), "b": (0, 2000)}
     facts = {"person": "each row", "keys": keys, "bounds": bounds, "hard": hard, "complete": ["a", "b", "k"]}
     data = dither.protect(heavy(), name="t", ledger=ledger(folder, budget), **facts)

@@ -98,6 +98,11 @@ CASES: list[tuple[str, str, bool, set[str], set[str]]] = [
     ("SUM(cost)", "visits v WHERE EXISTS (SELECT 1 FROM people q WHERE q.who = v.person)", True, ONE, COST),
     ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward", True, {NEVER}, set()),
     ("AVG(age)", "visits v JOIN wards w ON w.ward = v.ward", False, {NEVER}, {"bounds.age"}),
+    ("COUNT(*)", "visits v JOIN sites w ON w.level = v.age", True, ONE, set()),
+    ("AVG(age)", "visits v LEFT JOIN sites w ON v.ward = w.site AND w.level = v.age", False, ONE, {"bounds.age"}),
+    ("AVG(age)", "visits v JOIN sites w ON w.site = v.ward", False, {NEVER}, {"bounds.age"}),
+    ("COUNT(*)", f"{OWN} JOIN sites w ON w.level = o.n", True, set(), set()),
+    ("COUNT(*)", f"{OWN} JOIN sites w ON w.level = o.n JOIN wards d ON d.ward = w.site", True, {NEVER}, set()),
     ("AVG(n)", OWN, False, set(), {"max_rows"}),
     ("SUM(n)", OWN, True, set(), {"max_rows"}),
     ("MEDIAN(n)", OWN, False, set(), {"max_rows"}),
@@ -188,6 +193,7 @@ def rows_within_limits():
         ),
         "people": pyarrow.table({"who": people, "height": [rng.randrange(251) for _ in people]}),
         "wards": pyarrow.table({"ward": ["A"], "floor": [1]}),
+        "sites": pyarrow.table({"site": ["A", "B", "A"], "level": [1, 2, 44]}),
     }
 
 
@@ -206,12 +212,14 @@ def clinic(folder, hard, rows=None, budget=None):
     }
     people = {"who": {"type": "integer", "nullable": False}, "height": number("integer", 0, 250)}
     wards = {"ward": {"type": "text"}, "floor": number("integer", 0, 9)}
+    sites = {"site": {"type": "text"}, "level": number("integer", 0, 9)}
     own = sorted(fact for fact in hard if not fact.startswith("people."))
     theirs = sorted(fact.removeprefix("people.") for fact in hard if fact.startswith("people."))
     tables = {
         "visits": {"person": "person", "max_rows": 4, "hard": own, "columns": visits},
         "people": {"person": "who", "max_rows": 1, "hard": theirs, "columns": people},
         "wards": {"public": True, "columns": wards},
+        "sites": {"public": True, "unique": ["level"], "columns": sites},
     }
     rules = read_policy({"version": 1, "domain": "clinic", "tables": tables})
     rows = rows or {name: one.slice(0, 1) for name, one in rows_within_limits().items()}
@@ -245,6 +253,49 @@ def test_own_totals_that_are_cut_are_named_with_their_limits(asked, told, tmp_pa
     assert told in quote.release().says
     sure = clinic(tmp_path / "sure", POLICIES["all"]).quote(f"SELECT {asked}", epsilon=1)
     assert "counts as" not in sure.explain()
+
+
+def test_keys_stay_hard_wherever_their_column_goes(tmp_path):
+    """A total over wards is the truth where no row has another ward, and otherwise at least so much."""
+    shapes = [
+        VISITS,
+        JOIN,
+        LEFT,
+        "(SELECT person, ward FROM visits) v",
+        "(SELECT person, ward, COUNT(*) AS n FROM visits GROUP BY person, ward) v",
+        "(SELECT person, ward, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day) AS n FROM visits) v",
+        "(SELECT person, ward FROM visits UNION ALL SELECT person, ward FROM visits) v",
+        "visits v WHERE EXISTS (SELECT 1 FROM people q WHERE q.who = v.person)",
+        "visits v WHERE v.age > 3 AND v.day > DATE '2025-02-01'",
+    ]
+    listed = clinic(tmp_path / "listed", {*POLICIES["all"], "keys.ward"})
+    other = clinic(tmp_path / "other", POLICIES["all"])
+    for source in shapes:
+        sql = f"SELECT v.ward, COUNT(*) AS x FROM {source} GROUP BY ROLLUP (v.ward)"
+        found = [said_by(data.quote(sql, epsilon=1).offer)["x"].value for data in (listed, other)]
+        assert found == ["truth", "at least"], source
+    sql = f"SELECT ward, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS x FROM {VISITS} GROUP BY ward"
+    assert [said_by(data.quote(sql, epsilon=1).offer)["x"].value for data in (listed, other)] == ["truth", "at least"]
+    assert "rows of other keys, or of none, are left out" in " ".join(
+        other.quote(sql, epsilon=1).release().explain().split()
+    )
+
+
+def test_a_wrong_word_about_unique_rows_costs_truth_and_never_privacy(tmp_path):
+    """What counts of a person is within her limits also where each of her rows has three matches."""
+    visits = {"ward": ["A"] * 200, "delta": [0.0] * 200, "age": [4] * 200, "day": [datetime.date(2025, 1, 1)] * 200}
+    costs = pyarrow.array([Decimal(1)] * 200, pyarrow.decimal128(9, 2))
+    rows = rows_within_limits() | {"visits": pyarrow.table({"person": list(range(50)) * 4, **visits, "cost": costs})}
+    for matches in (1, 3):
+        rows["sites"] = pyarrow.table({"site": ["A"] * matches, "level": [4] * matches})
+        data = clinic(tmp_path / str(matches), POLICIES["all"], rows, dither.zcdp(10**12))
+        for source, most in (
+            ("visits v JOIN sites w ON w.level = v.age", 200),
+            (f"{OWN} JOIN sites w ON w.level = o.n", 50),  # one row a person, before
+        ):
+            quote = data.quote(f"SELECT COUNT(*) AS x FROM {source}", rho=10**9)
+            assert said_by(quote.offer)["x"].value == "truth"
+            assert abs(quote.release()["x"][0] - most) < 1, (source, matches)
 
 
 def test_other_totals_are_not_cut(tmp_path):

@@ -180,6 +180,40 @@ def dated(**columns):
     )
 
 
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"unique": ["ward"]}, "it is said of public tables"),
+        ({"public": True, "unique": ["wards"]}, "it names no column of this table"),
+        ({"public": True, "unique": "ward"}, "it lists columns that together are never the same"),
+        ({"public": True, "hard": ["keys.ward"]}, "a public table is about nobody"),
+        ({"hard": ["keys.p"]}, "no such limit is stated for this table"),
+    ],
+)
+def test_facts_that_answers_believe_are_of_columns_that_there_are(facts, why):
+    columns = {"p": {"type": "integer"}, "ward": {"type": "text", "keys": ["A"]}}
+    table = {"columns": columns, **({} if "public" in facts else {"person": "p", "max_rows": 1}), **facts}
+    people = {"person": "p", "max_rows": 1, "columns": {"p": {"type": "integer"}}}
+    with pytest.raises(PolicyError, match=why):
+        read_policy({"version": 1, "domain": "d", "tables": {"t": table, "people": people}})
+
+
+def test_facts_that_answers_believe_are_in_the_hash():
+    columns = {"p": {"type": "integer"}, "ward": {"type": "text", "keys": ["A"]}}
+
+    def policy(hard, unique):
+        tables = {
+            "t": {"person": "p", "max_rows": 1, "hard": hard, "columns": columns},
+            "wards": {"public": True, "unique": unique, "columns": {"ward": {"type": "text"}, "year": {"type": "integer"}}},
+        }
+        return read_policy({"version": 1, "domain": "d", "tables": tables})
+
+    several = [policy([], []), policy(["keys.ward"], []), policy([], ["ward"]), policy([], ["ward", "year"])]
+    assert len({one.hash for one in several}) == 4
+    assert several[3].hash == policy([], ["year", "ward", "WARD"]).hash
+    assert "unique by ward, year" in several[3].explain()
+
+
 def test_bounds_of_dates():
     _, day, at = dated(d=DATES, at=TIMES).tables[0].columns
     assert (day.first, day.last) == (datetime.date(2024, 1, 1), datetime.date(2024, 12, 31))

@@ -62,7 +62,7 @@ class TableReport:
     people: int
     lost: tuple[LostRows, ...]  # in a question without groups, and in one grouped by each column with keys
     columns: tuple[ColumnReport, ...]
-    broken: tuple[str, ...] = ()  # hard limits that somebody exceeds
+    broken: tuple[str, ...] = ()  # facts that answers believe, and that rows contradict
     shared: int = 0  # rows of a further owner: several people have their parent's key
 
 
@@ -94,7 +94,11 @@ def inspect(table: Table, source: Source, above: Sequence[tuple[Table, Source]] 
     whole = _one(engine, f"SELECT {', '.join(parts)} FROM ({rows}) AS r", (place,))  # noqa: S608
     columns = tuple(ColumnReport(column.name, *whole[1 + 6 * at : 7 + 6 * at]) for at, column in enumerate(table.columns))
     if table.person is None:
-        return TableReport(whole[0], 0, whole[0], (), columns, _broken(table, (), columns))
+        broken = _broken(table, (), columns)
+        if table.unique:
+            scanned_rows = scan_sql(words, table, place.relation, place.texts)
+            broken += ("unique",) if _one(engine, _repeated(words, scanned_rows, table.unique), (place,))[0] else ()
+        return TableReport(whole[0], 0, whole[0], (), columns, broken)
     owned = _owned(engine, table, place, above)
     each = f"SELECT p, count(*) AS n FROM (SELECT {owned.person} AS p FROM {owned.sql} AS o) AS r GROUP BY p"  # noqa: S608
     counts = f"SELECT coalesce(sum(n) FILTER (WHERE p IS NULL), 0), count(p), coalesce(sum(n), 0) FROM ({each}) AS e"  # noqa: S608
@@ -133,9 +137,14 @@ def _repeated_keys(words: Words, table: Table, places: Sequence[TableSource]) ->
     """A SELECT of how many keys two rows of the parent share."""
     assert table.owner is not None
     _, read = _chain(words, table, places)
-    keys = ", ".join(words.name(column) for _, column in table.owner.on)
-    there = " AND ".join(f"{words.name(column)} IS NOT NULL" for _, column in table.owner.on)
-    again = f"SELECT 1 FROM ({read(places[1].table)}) AS parent WHERE {there} GROUP BY {keys} HAVING count(*) > 1"  # noqa: S608
+    return _repeated(words, read(places[1].table), [column for _, column in table.owner.on])
+
+
+def _repeated(words: Words, rows: str, columns: Sequence[str]) -> str:
+    """A SELECT of how many values of columns two rows share."""
+    keys = ", ".join(words.name(column) for column in columns)
+    there = " AND ".join(f"{words.name(column)} IS NOT NULL" for column in columns)
+    again = f"SELECT 1 FROM ({rows}) AS one WHERE {there} GROUP BY {keys} HAVING count(*) > 1"  # noqa: S608
     return f"SELECT count(*) FROM ({again}) AS again"  # noqa: S608
 
 
@@ -161,6 +170,7 @@ def _broken(
 ) -> tuple[str, ...]:
     """Hard limits that somebody exceeds: answers would say truth, and leave something out."""
     found = [f"bounds.{column.name}" for column in columns if column.clamped and f"bounds.{column.name}" in table.hard]
+    found += [f"keys.{column.name}" for column in columns if column.undeclared and f"keys.{column.name}" in table.hard]
     if "max_rows" in table.hard and any(one.rows for one in lost if one.by is None):
         found.append("max_rows")
     grouped = any(one.rows for one in lost if one.by is not None)

@@ -1,5 +1,5 @@
 """Parts of expressions: others in their place, the column that a date is of, whether a whole goes up with a part, and
-whether values may lie beyond the bounds or between the steps that follow from those of the columns."""
+whether values may lie beyond the bounds, between the steps or outside the keys that follow from those of the columns."""
 
 from __future__ import annotations
 
@@ -96,15 +96,23 @@ def may_be_changed(of: Expression | None, table: Table) -> bool:
 
 
 def hard_facts(column: Column, of: Expression, table: Table) -> set[str]:
-    """Return what is hard of a column that holds the values of an expression: they are within its bounds, on its steps.
+    """Return what is hard of a column that holds the values of an expression: within its bounds, on its steps, of its keys.
 
-    Bounds and steps of the column are those that follow from the expression (`plan/base.py`). So nothing lies beyond where
-    nothing lies beyond those of the columns that it is made of.
+    Bounds, steps and keys of the column are those that follow from the expression (`plan/base.py`). So nothing lies beyond
+    where nothing lies beyond those of the columns that it is made of.
     """
     ends = {one.name for one in columns_of(of) if one.first is not None or one.lower is not None}
     inside = {f"bounds.{name}" for name in ends} <= table.hard if of.facts.type.is_date else not may_be_clamped(of, table)
     found = {f"bounds.{column.name}"} if inside and (column.first is not None or column.lower is not None) else set()
-    return found | {f"steps.{column.name}"} if column.step is not None and not may_be_rounded(of, table) else found
+    found |= {f"steps.{column.name}"} if column.step is not None and not may_be_rounded(of, table) else set()
+    return found | ({f"keys.{column.name}"} if column.keys is not None and not unlisted_columns(of, table) else set())
+
+
+def unlisted_columns(of: Expression, table: Table) -> set[Column]:
+    """Return the columns whose value may be none of the keys that their owner lists, so that an expression may have a value
+    that is not listed either. What a condition decides is always listed, and so is what was moved to the nearest key."""
+    listed = {column for column in value_columns(of) if column.keys is not None and not column.clamped}
+    return {one for one in listed if one.type is not Type.BOOLEAN and f"keys.{one.name}" not in table.hard}
 
 
 def value_columns(of: Expression | None) -> set[Column]:

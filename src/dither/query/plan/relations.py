@@ -127,10 +127,20 @@ class JoinPublic:
     on: tuple[Compare, ...]
     keep_all: bool  # also rows without a match
 
+    @property
+    def has_one_match(self) -> bool:
+        """Whether a row has one match at most, by the owner's word: the columns that are compared tell public rows apart."""
+        there = {here.name: column.name for here, column in self.columns}
+        compared = {there[side.column.name] for one in self.on if isinstance(side := one.right, ColumnValue)}
+        return bool(self.public.table.unique) and compared >= set(self.public.table.unique)
+
     @cached_property
     def table(self) -> Table:
         before = self.of.table
         beside = [column for column, _ in self.columns]
+        if self.has_one_match:  # believed for truth alone: bounding enforces the limits, also where it was one row before
+            before = before.hard_by_rows if before.alone else before
+            return replace(before, columns=(*before.columns, *beside), source=None, alone=False)
         # a row may have several matches: how many rows a person can have is no longer known
         hard = frozenset(value_facts(before))
         return replace(before, columns=(*before.columns, *beside), source=None, alone=False, hard=hard)
@@ -256,7 +266,7 @@ class UnionAll:
         facts = {
             f"{what}.{column.name}"
             for place, column in enumerate(columns)
-            for what in ("bounds", "steps")
+            for what in ("bounds", "steps", "keys")
             if all(f"{what}.{table.columns[place].name}" in table.hard for table in tables)
             and (what == "bounds" or all(table.columns[place].step == column.step for table in tables))
         }
@@ -371,6 +381,8 @@ def _column_kind(relation: Relation, column: Column) -> KeyKind:
                 return "person" if one_row and not apart else "other"
             return _column_kind(side, there[column] if column in there else mine[column.name])
         case SemiJoin(of) | WindowByPerson(of) if column in of.table.columns:
+            return _column_kind(of, column)
+        case JoinPublic(of) if relation.has_one_match and column in of.table.columns:
             return _column_kind(of, column)
     return "other"
 

@@ -271,6 +271,7 @@ def _plain(value: Any) -> Any:
             "auto": value.auto,
             "dialect": None if value.dialect is None else value.dialect.stated(),
             "known_from": value.known_from,
+            "unique": list(value.unique),
         }
         others = {name: fact for name, fact in stated.items() if fact}
         return {"name": value.name, "columns": _plain(value.columns), **limits, **others}

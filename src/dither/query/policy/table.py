@@ -17,8 +17,9 @@ is below it is not shown. It is an extra rule of the owner's, and not what prote
 A limit is *hard* if nobody can have more, by the owner's word: it is enforced for privacy all the same, and believed for
 truth. Where every limit that matters for a number is hard, bounding changes nothing, and the number's error bar holds the
 truth; otherwise the answer says that it is about what was counted. `bounds.COLUMN` may be called hard in the same way: no
-value lies beyond; and `steps.COLUMN`: all values are multiples of its step; and `owner`: no two rows of the parent have the
-same key.
+value lies beyond; and `steps.COLUMN`: all values are multiples of its step; and `keys.COLUMN`: it has no value that is not
+listed; and `owner`: no two rows of the parent have the same key. Of a public table, `unique` names the columns that together
+tell its rows apart: a row that is joined by them has one match at most, and remains one row.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Table:
     clamps_values: bool = False  # whether conditions may have looked at a person's sums of clamped values, or at what she
     # lacks because rows were left out: then there may be more rows than the truth has
     shares_rows: bool = False  # whether a row may count more than once: for each of several people that it belongs to
-    hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "steps.cost"
+    hard: frozenset[str] = frozenset()  # what nobody can exceed: "max_rows", "max_sum.cost", "bounds.cost", "keys.ward"
     min_people: int = MIN_PEOPLE  # in a group whose key nobody declared: one that fewer are in is never shown
     min_group_size: int = 0  # rows of an answer whose noisy number of people is below it are not shown
     owner: Owner | None = None  # through which table a row belongs to somebody, where no column says so
@@ -76,6 +77,7 @@ class Table:
     auto: bool = False  # whether limits are found privately for each question, within those that stand here
     dialect: CsvDialect | None = None  # of its CSV files; None: the plain one
     known_from: str | None = None  # the origin of its limits; None where the owner does not say
+    unique: tuple[str, ...] = ()  # of a public table: the columns that together are never the same in two rows
 
     def tells_whose(self, name: str) -> bool:
         """Whether a column says whose a row is, or leads there: two values of it must never become one."""
@@ -140,7 +142,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     if not isinstance(stated, dict):
         raise PolicyError(where, stated, "a table is a table of facts", 'person = "patient_id", and columns')
     known = {"source", "person", "owner", *LIMITS, "max_sum", "hard", "columns", "public", "limits", "known_from", *LEAST}
-    known |= {*DIALECT_FACTS, *NUMBER_FACTS, "null"}
+    known |= {*DIALECT_FACTS, *NUMBER_FACTS, "null", "unique"}
     for extra in stated.keys() - known:
         raise PolicyError(f"{where}.{extra}", stated[extra], "no such fact of a table is known", ", ".join(sorted(known)))
     facts = stated.get("columns")
@@ -195,6 +197,7 @@ def read_table(name: str, stated: Fact, where: str) -> Table:
     dialect = read_csv_dialect(stated, [column.name for column in columns], where)
     table = replace(table, auto=auto, owner=owner, min_group_size=size, dialect=dialect)
     table = replace(table, hard=_hard(stated.get("hard", []), table, f"{where}.hard"))
+    table = replace(table, unique=_unique(stated.get("unique", []), table, f"{where}.unique"))
     return replace(table, known_from=read_origin(stated.get("known_from"), table.facts, NO_FACTS, f"{where}.known_from"))
 
 
@@ -222,12 +225,26 @@ def _hard(stated: Fact, table: Table, where: str) -> frozenset[str]:
     known += [f"max_sum.{name}" for name, _ in table.max_sum]
     known += [f"bounds.{column.name}" for column in table.columns if column.has_bounds]
     known += [f"steps.{column.name}" for column in table.columns if column.step is not None]
+    known += [f"keys.{column.name}" for column in table.columns if column.keys is not None]
     if not isinstance(stated, (list, tuple)) or not all(isinstance(one, str) for one in stated):
         raise PolicyError(where, stated, "it lists limits that nobody can exceed", '["max_rows"]')
     for one in stated:
         if one not in known:
             raise PolicyError(where, one, "no such limit is stated for this table", ", ".join(known) or "leaving it out")
     return frozenset(stated)
+
+
+def _unique(stated: Fact, table: Table, where: str) -> tuple[str, ...]:
+    """The columns that tell the rows of a public table apart."""
+    if not isinstance(stated, (list, tuple)) or not all(isinstance(one, str) for one in stated):
+        raise PolicyError(where, stated, "it lists columns that together are never the same in two rows", '["ward"]')
+    if stated and not table.public:
+        why = "it is said of public tables; how many rows a person has is what limits say"
+        raise PolicyError(where, stated, why, "leaving it out")
+    for one in stated:
+        if table.column(one) is None:
+            raise PolicyError(where, one, "it names no column of this table", ", ".join(c.name for c in table.columns))
+    return tuple(sorted({column.name for column in table.columns for one in stated if column == table.column(one)}))
 
 
 def _auto(stated: Fact, person: str | None, where: str) -> bool:

@@ -17,12 +17,13 @@ def whose(table: Table) -> str:
 def limit_words(table: Table) -> str:
     """How much of a person counts, and which of it nobody can exceed."""
     if table.person is None:
-        return f", hard limits{origin_words(table.known_from)}" if table.known_from else ""
+        told = f", unique by {', '.join(table.unique)}" if table.unique else ""
+        return told + (f", hard limits{origin_words(table.known_from)}" if table.known_from else "")
     told = f", {table.max_groups} groups of {table.max_rows_per_group} rows"
     if table.max_rows is not None:
         told = f", {table.max_rows} rows in all" + ("" if table.max_groups == table.max_rows else told)
     if table.auto:
         told = f", limits found privately for each question, within {table.most_rows} rows"
     told += "".join(f", {name} of {float(most):,.12g} in all" for name, most in table.max_sum)
-    told += f" (nobody can have more: {', '.join(sorted(table.hard))})" if table.hard else ""
+    told += f" (hard: {', '.join(sorted(table.hard))})" if table.hard else ""
     return told + origin_words(table.known_from)

@@ -119,4 +119,9 @@ def _same(hard: str, before: Table, after: Table) -> bool:
     old, new = before.column(name), after.column(name)
     assert old is not None
     assert new is not None
-    return what == "steps" or (old.lower, old.upper, old.first, old.last) == (new.lower, new.upper, new.first, new.last)
+    return what in ("steps", "keys") or (old.lower, old.upper, old.first, old.last) == (
+        new.lower,
+        new.upper,
+        new.first,
+        new.last,
+    )

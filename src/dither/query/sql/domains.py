@@ -93,10 +93,7 @@ def column_domain(column: Column, where: Expression | None, relation: Relation, 
         span = Span(column.keys[0], column.keys[-1], below=True, above=True)
         return Domain(span.clamp(by), column.keys, below=True, above=True)
     span = column_span(column, where, relation)
-    listed = None
-    for here, condition in _conditions(column, where, relation):
-        values = _listed(here, condition)
-        listed = values if listed is None else listed if values is None else listed & values
+    listed = listed_values(column, where, relation)
     if listed is not None and column.type in (Type.INTEGER, *LISTED):
         keys = sorted(_as_key(value, column, node) for value in listed)
         asked = Span(*_asked_ends(column, where, relation))
@@ -116,6 +113,13 @@ def column_domain(column: Column, where: Expression | None, relation: Relation, 
     keys = [span.first + at * TICK[column.type] for at in range(size)]
     hard = f"bounds.{column.name}" in relation.table.hard
     return Domain(span.clamp(by), tuple(keys), span.below and not hard, span.above and not hard)
+
+
+def listed_values(column: Column, where: Expression | None, relation: Relation) -> frozenset[Any] | None:
+    """The values that the conditions of a question leave to a column; None where they do not list them."""
+    found = [_listed(here, condition) for here, condition in _conditions(column, where, relation)]
+    known = [values for values in found if values is not None]
+    return frozenset.intersection(*known) if known else None
 
 
 def number_domain(by: WholeQuotient | Remainder | Sign, table: Table) -> Domain | None:

@@ -10,9 +10,9 @@ What a column says is the weakest statement that is true of it:
     of counted rows     all else: a quotient or a difference of numbers that are too small may be too large or too small
 
 Windows look at rows of the answer. Where a private release or HAVING chose them, the truth of all rows is not what they
-hold, and they are of counted rows. Rows that have no key are in no row of the answer, and in no total, of a window or of
-ROLLUP: where there may be some, the total of a count is at least so much, and any other of counted rows. So is everything
-where rows are compared with what a scalar subquery released.
+hold, and they are of counted rows. Rows that have no key, or one that nobody listed, are in no row of the answer, and in no
+total, of a window or of ROLLUP: where there may be some, the total of a count is at least so much, and any other of counted
+rows. So is everything where rows are compared with what a scalar subquery released.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from dither.query.plan.derived import (
     Total,
     WindowStatistic,
 )
-from dither.query.plan.expression_parts import exchanged
+from dither.query.plan.expression_parts import exchanged, unlisted_columns
 from dither.query.plan.expressions import (
     ColumnValue,
     Compare,
@@ -59,6 +59,7 @@ from dither.query.plan.expressions import (
 from dither.query.plan.question import Group, Question
 from dither.query.policy.column import Column, Type
 from dither.query.pricing.offer import Offer
+from dither.query.sql.domains import listed_values
 from dither.query.statistics.statement import Statement
 from dither.query.statistics.statistic import Statistic
 
@@ -207,8 +208,8 @@ def said_by(offer: Offer) -> dict[str, Statement]:
         said = {name: Statement.COUNTED if one in (*FULL, *LEAST) else one for name, one in said.items()}
     adds = frozenset(name for name, statistic, place in offer.columns if statistic.adds_up(place))
     chosen = offer.choice is not None or bool(offer.question.having)
-    lacking = {place for place, group in enumerate(offer.question.groups) if may_lack_key(group, offer.question.where)}
-    if any(lacking - set(level) for level in offer.question.sets):  # totals without the rows that have no key
+    lacking = {place for place, group in enumerate(offer.question.groups) if may_lack_key(group, offer.question)}
+    if any(lacking - set(level) for level in offer.question.sets):  # totals without the rows that have none of the keys
         said = {name: _of_keys(one, sums=name in adds) for name, one in said.items()}
     missing = bool(lacking)
     inner = {f"#{place}": said_by(one)[one.question.shown[0]] for place, one in enumerate(offer.inner)}
@@ -216,12 +217,19 @@ def said_by(offer: Offer) -> dict[str, Statement]:
     return said | {column.name: of.term(column.of) for column in offer.question.derived}
 
 
-def may_lack_key(group: Group, where: Expression | None) -> bool:
-    """Return whether rows that meet a condition may have no key: a value may be missing, and the condition lets it be."""
+def may_lack_key(group: Group, question: Question) -> bool:
+    """Return whether rows of a question may have none of a group's keys: a value may be missing, or be one that its owner
+    did not list, and WHERE lets it be."""
     present: dict[Expression, Expression] = {
-        ColumnValue(column): ColumnValue(replace(column, nullable=False)) for column in _present(where)
+        ColumnValue(column): ColumnValue(replace(column, nullable=False)) for column in _present(question.where)
     }
-    return bool(exchanged(group.meaning, present).facts.nullable)
+    if exchanged(group.meaning, present).facts.nullable:
+        return True
+    for column in unlisted_columns(group.meaning, question.relation.table):
+        asked = listed_values(column, question.where, question.relation)
+        if asked is None or not asked <= set(column.keys or ()):
+            return True
+    return False
 
 
 def _present(condition: Expression | None) -> set[Column]:
@@ -237,7 +245,7 @@ def _present(condition: Expression | None) -> set[Column]:
 
 
 def _of_keys(said: Statement, *, sums: bool) -> Statement:
-    """What totals over keys say, where rows that have none are in no total; `sums` of numbers that are not negative."""
+    """What totals over keys say that leave out rows with none of them; `sums` of numbers that are not negative."""
     if said in (Statement.RELEASED, Statement.CHOSEN):
         return said
     return Statement.AT_LEAST if sums and said in LEAST else Statement.COUNTED
@@ -255,7 +263,7 @@ class Said:
     said: Mapping[str, Statement]  # by the name of an aggregate, or # and the place of a scalar subquery
     adds: frozenset[str]  # aggregates to which no row adds less than nothing
     chosen: bool  # whether a private release or HAVING chose the rows of the answer
-    missing: bool  # whether rows may have no key, and be in no row of the answer
+    missing: bool  # whether rows may have none of the keys, and be in no row of the answer
 
     def term(self, term: Term) -> Statement:
         """What a term says."""

@@ -131,6 +131,13 @@ def _hard(old: Table, new: Table, where: str) -> Iterator[PolicyChange]:
         yield PolicyChange(f"{where}.hard", name, NOTHING, MEANING, told)
 
 
+def _unique(old: Table, new: Table, where: str) -> Iterator[PolicyChange]:
+    if old.unique != new.unique:
+        told = "A row that is joined by these columns has one match at most, by the owner's word: error bars rely on that."
+        words = [", ".join(one.unique) or NOTHING for one in (old, new)]
+        yield PolicyChange(f"{where}.unique", words[0], words[1], MEANING, told)
+
+
 def _least(old: Table, new: Table, where: str) -> Iterator[PolicyChange]:
     for name, shown in (("min_people", "whose keys nobody declared"), ("min_group_size", "by their noisy size")):
         before, after = getattr(old, name), getattr(new, name)
@@ -177,6 +184,7 @@ SHARED_RULES: dict[str, Rule[Any]] = {  # where one of two tables is public: wha
     "columns": _columns,
     "source": _source,
     "dialect": _dialect,
+    "unique": _unique,
 }
 RULES: dict[str, Rule[Table]] = {
     **dict.fromkeys(("name", "public", "unread"), nothing),  # compared by name; told above; found in the data, not stated
@@ -192,4 +200,5 @@ RULES: dict[str, Rule[Table]] = {
     "known_from": _known_from,
     "source": _source,
     "dialect": _dialect,
+    "unique": _unique,
 }  # what relations of a question are marked with, such as `drops_rows`, no policy states

@@ -34,7 +34,7 @@ from dither.query.policy.table import MOST, Table
 
 MOST_PAIRED = 1000  # rows of a person on a side of a join, unless the owner's limits allow for more
 Most = tuple[int | None, int | None]  # rows of a person on each side; None: as many as she has
-VALUES = ("bounds.", "steps.")  # facts of the values of a column, however often its rows are paired
+VALUES = ("bounds.", "steps.", "keys.")  # facts of the values of a column, however often its rows are paired
 Beside = tuple[tuple[Column, Column], ...]  # columns of the right: as they are called here, and there
 
 
