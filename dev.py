@@ -1,13 +1,16 @@
 """Set up and run, with nothing but Python 3.11 or later and pip; nothing is installed outside this folder or needs root.
 
     python3 dev.py demo      three private questions about a made-up clinic
-    python3 dev.py quick     the tests to run between two edits: under a minute
     python3 dev.py check     style (ruff) and types (mypy, strict)
-    python3 dev.py test      every test, on all cores; the examples of properties are drawn with a seed of the day
-                             --all: long forms, more examples; everything else goes to pytest, such as tests/noise -x
+    python3 dev.py test      the tests that are quick, on all cores: five minutes on two
+                             --full: all of them, also those with servers, a browser or Spark; --rest: those not quick
+                             --all: long forms too, with more random examples
+                             --changed: those that ran code which was changed since they last passed
+                             all else goes to pytest: tests/noise -x runs that folder, whatever it takes
     python3 dev.py kernels   the tests as other processors would compute them; likewise
 
-Makes .venv in this folder and installs into it what the command needs: `demo` needs dither alone, the others test tools too.
+Makes .venv in this folder and installs into it what the command needs: dither alone; some tools for the quick tests; for
+`check` and all tests also servers, a browser's driver and Spark (2.3 GB).
 """
 
 from __future__ import annotations
@@ -23,17 +26,10 @@ VENV = HERE / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed-for"
-QUICK = [
-    "tests/test_errors.py", "tests/test_imports.py", "tests/test_layers.py", "tests/test_surface.py",
-    "tests/numeric", "tests/mechanisms/additive/test_geometric.py", "tests/mechanisms/additive/test_gaussian.py",
-    "tests/privacy/guarantee/test_guarantee.py", "tests/ledger/storage/test_sqlite.py",
-    "tests/query/test_corpus.py", "tests/query/sql/test_parse.py", "tests/query/policy/test_policy.py",
-    "tests/query/pricing/test_price.py", "tests/query/test_refusals.py", "tests/query/test_plain_sql.py",
-]  # fmt: skip
 PYTEST = ["-m", "pytest", "-n", "logical"]  # a process for each core
+LARGER = {"": ["", "[dev]", "[test]"], "[dev]": ["[dev]", "[test]"], "[test]": ["[test]"]}  # what has all of it
 COMMANDS = {
     "demo": [["-m", "dither", "demo"]],
-    "quick": [[*PYTEST, *QUICK]],
     "check": [["-m", "ruff", "check", "."], ["-m", "ruff", "format", "--check", "."], ["-m", "mypy", "--strict", "src"]],
     "test": [PYTEST],
     "kernels": [["-m", "tests.kernels"]],
@@ -49,7 +45,9 @@ def main() -> int:
         print(f"dither needs Python 3.11 or later; this is {found}. Try python3.11 dev.py", file=sys.stderr)
         return 2
     command, *options = sys.argv[1:]
-    set_up("" if command == "demo" else "[test]")
+    if command == "test":
+        options = test_options(options)
+    set_up("" if command == "demo" else "[dev]" if "--tier=default" in options else "[test]")
     code = 0
     for arguments in COMMANDS[command]:
         code = subprocess.run([PYTHON, *arguments, *options], cwd=HERE).returncode or code
@@ -59,16 +57,23 @@ def main() -> int:
     return code
 
 
+def test_options(options: list[str]) -> list[str]:
+    """What pytest is told: which tests, of those in all files or in those that are named."""
+    tiers = {"--full": ["--tier=full"], "--rest": ["--tier=rest"], "--all": ["--tier=full", "--all"]}
+    found = [part for one in options for part in tiers.get(one, ["--testmon"] if one == "--changed" else [one])]
+    named = any((HERE / one.partition("::")[0]).exists() for one in options if not one.startswith("-"))
+    return found if named or any(one.startswith("--tier") for one in found) else ["--tier=default", *found]
+
+
 def set_up(extras: str) -> None:
     """Make the environment, or bring it up to date when pyproject.toml has changed or more is needed."""
     project = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + f"{sys.version} {HERE}".encode()).hexdigest()
     stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
-    if stamp in (f"{project} [test]", f"{project} {extras}"):
+    if stamp in (f"{project} {more}" for more in LARGER[extras]):
         return
     if not PYTHON.exists() or not run([PYTHON, "-m", "pip", "--version"]):
         make_environment()
-    if "[test]" in stamp:
-        extras = "[test]"  # never back to less than was there
+    extras = next((more for more in LARGER[extras][1:] if more in stamp), extras)  # never back to less than was there
     print(f"installing dither{extras} into .venv (a minute, the first time) ...", flush=True)
     subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", f".{extras}"],
                    cwd=HERE, check=True)  # fmt: skip

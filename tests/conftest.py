@@ -1,4 +1,4 @@
-"""Settings for all tests: a seed of the day, a home of their own, what must be present, and where the time goes."""
+"""Settings for all tests: which ones run, a seed of the day, a home of their own, what must be present, their time."""
 
 from __future__ import annotations
 
@@ -6,43 +6,24 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import tiers
 from tests.seeds import ALL, SEED, seed_of_the_day
-
-# CPU seconds that a folder may take on a push, all processes together; what takes more samples, and runs whole with --all.
-BUDGETS = {
-    "tests": 60,
-    "tests/benchmarks": 60,  # TPC-H and ClickBench, each query beside plain SQL
-    "tests/channels": 60,
-    "tests/cli": 85,
-    "tests/client": 10,
-    "tests/density": 170,
-    "tests/docs": 170,
-    "tests/golden": 30,
-    "tests/learn": 80,
-    "tests/ledger": 110,
-    "tests/local": 60,
-    "tests/mechanisms": 100,
-    "tests/noise": 80,
-    "tests/numeric": 20,
-    "tests/privacy": 90,
-    "tests/query": 1250,  # sensitivity of every way to bound a person, and of what is released beside counters
-    "tests/server": 370,  # real processes, killed and started again; a browser
-    "tests/svg": 10,
-    "tests/testing": 60,
-    "tests/tools": 15,
-    "tests/user_types": 40,
-}
-
 
 # -- how long, and from which seed ---------------------------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="the long form of tests that have one; more random examples")
+    parser.addoption(
+        "--tier", choices=("default", "rest", "full"), default="full", help="which tests run, by tests/tiers.py"
+    )
+    parser.addoption("--shard", metavar="K/N", help="the K-th of N parts that take about as long")
+    parser.addoption("--write-durations", action="store_true", help="write tests/durations.json anew")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -62,9 +43,30 @@ def pytest_report_header() -> str:
     return f"seed of the day: {seed_of_the_day()}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark's tests first: the first tests of all go to one worker process together, so that one JVM starts, and not two."""
-    items.sort(key=lambda item: "engines/spark/" not in item.nodeid)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file of which nothing runs is not even read."""
+    if config.getoption("--tier") == "default" and tiers.cause(collection_path.relative_to(tiers.ROOT).as_posix()):
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Those of the tier. Spark's first: the first tests of all go to one worker process together, so that one JVM starts."""
+    tier, kept = config.getoption("--tier"), list(items)
+    if tier != "full":
+        by_default = tier == "default"
+        kept = [item for item in items if _runs_by_default(item) is by_default]
+    if shard := config.getoption("--shard"):
+        place, count = map(int, shard.split("/"))
+        parts = tiers.shards(sorted({item.nodeid.partition("::")[0] for item in kept}), count)
+        kept = [item for item in kept if parts[item.nodeid.partition("::")[0]] == place - 1]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+    items[:] = sorted(kept, key=lambda item: "engines/spark/" not in item.nodeid)
+
+
+def _runs_by_default(item: pytest.Item) -> bool:
+    return item.get_closest_marker("full") is None and tiers.cause(item.nodeid) is None
 
 
 @pytest.fixture
@@ -117,8 +119,10 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 # -- where the time goes ---------------------------------------------------------------------------------------------------
 
 STARTED = pytest.StashKey[float]()
+REFERENCE = tiers.Reference()
 _minutes: defaultdict[str, float] = defaultdict(float)
-_seconds: defaultdict[str, float] = defaultdict(float)
+_seconds: defaultdict[str, float] = defaultdict(float)  # CPU seconds by folder
+_tests: defaultdict[str, float] = defaultdict(float)  # and by test
 _skipped: Counter[str] = Counter()
 
 
@@ -137,8 +141,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     parts = report.nodeid.split("::")[0].split("/")
     folder = "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+    spent = sum(float(seconds) for name, seconds in report.user_properties if name == "cpu")  # type: ignore[arg-type]
     _minutes[folder] += report.duration / 60
-    _seconds[folder] += sum(float(spent) for name, spent in report.user_properties if name == "cpu")  # type: ignore[arg-type]
+    _seconds[folder] += spent
+    _tests[report.nodeid] += spent
+    if len(_tests) % 200 == 1:
+        REFERENCE.measure()
     if report.skipped and isinstance(report.longrepr, tuple):
         _skipped[report.longrepr[2].removeprefix("Skipped: ")] += 1
 
@@ -148,13 +156,34 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _skipped[str(report.longrepr[2]).removeprefix("Skipped: ")] += 1
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    terminalreporter.section("time per folder")
+def _over(config: pytest.Config) -> list[str]:
+    """The folders that took more than they may; long forms take what they take."""
+    if ALL in os.environ or hasattr(config, "workerinput") or not REFERENCE.seconds:
+        return []
+    return tiers.over_budget(_seconds, REFERENCE.factor, by_default=config.getoption("--tier") == "default")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    config = session.config
+    if hasattr(config, "workerinput"):
+        return
+    if config.getoption("--write-durations"):
+        tiers.write(_tests, REFERENCE)
+    if _over(config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    factor = f", on a processor that takes {REFERENCE.factor:.2f} times as long" if REFERENCE.seconds else ""
+    terminalreporter.section(f"time per folder{factor}")
     terminalreporter.write_line("minutes  CPU s  budget")
+    place = int(config.getoption("--tier") != "default")
     for folder, minutes in sorted(_minutes.items()):
-        budget = BUDGETS.get(folder)
-        over = "  OVER ITS BUDGET" if budget is not None and _seconds[folder] > budget and ALL not in os.environ else ""
-        terminalreporter.write_line(f"{minutes:7.2f}  {_seconds[folder]:5.0f}  {budget or '':>6}  {folder}{over}")
+        most, over = tiers.BUDGETS.get(folder, (0, 0))[place], folder in _over(config)
+        more = f"  more than {tiers.OVER} times its budget: the run fails" if over else ""
+        terminalreporter.write_line(f"{minutes:7.2f}  {_seconds[folder]:5.0f}  {most:6}  {folder}{more}")
+    terminalreporter.write_line(f"{sum(_minutes.values()):7.2f}  {sum(_seconds.values()):5.0f}          in all")
     for reason, times in sorted(_skipped.items()):
         terminalreporter.write_line(f"not run ({times}): {reason.removeprefix('not run: ')}")
     terminalreporter.write_line(f"the same examples again: {SEED}={seed_of_the_day()} python3 dev.py test")

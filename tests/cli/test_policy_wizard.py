@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tomllib
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -222,18 +223,21 @@ def test_an_editor_that_is_not_there(monkeypatch):
         Path(KEPT).unlink()
 
 
+@pytest.mark.full("a process")
 def test_ctrl_c_in_a_terminal_keeps_the_replies():
     """A real terminal; each reply is typed once its question is shown."""
     main, other = pty.openpty()
     command = [sys.executable, "-m", "dither", "policy", "wizard", "visits.csv", "--read-data"]
-    with subprocess.Popen(command, stdin=other, stdout=other, stderr=other, start_new_session=True) as process:
+    asked = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, start_new_session=True)
+    with asked as process, ExitStack() as end:
+        end.callback(process.kill)  # else a failure would wait for it, and it for a reply
         os.close(other)
         shown = b""
 
         def until(words: bytes) -> None:
             nonlocal shown
             while words not in shown:
-                assert select.select([main], [], [], 60)[0], shown
+                assert select.select([main], [], [], 120)[0], shown
                 shown += os.read(main, 4096)
             shown = shown.rpartition(words)[2]
 

@@ -152,7 +152,7 @@ def test_the_readme_names_every_extra():
     """With what it is for; those of contributors apart."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = re.findall(r"^\| `([\w-]+)` \|.*MB \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert sorted(named) == sorted(set(extras) - {"docs", "release", "test"})
+    assert sorted(named) == sorted(set(extras) - {"dev", "docs", "release", "test"})
 
 
 def test_every_attack_has_its_row_and_every_row_its_test():

@@ -29,7 +29,7 @@ def server() -> Iterator[str]:
         yield found.get_uri()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full("a PostgreSQL server"))])
 def location(request, tmp_path) -> str:
     """A place for a ledger."""
     if request.param == "sqlite":

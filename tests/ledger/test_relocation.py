@@ -87,6 +87,7 @@ def test_a_ledger_that_was_moved_and_deleted_is_not_moved_again_from_its_old_fil
         move_ledger(path, to)
 
 
+@pytest.mark.full("a PostgreSQL server")
 def test_places_that_are_taken_or_that_are_no_files(tmp_path, path, server):
     with Ledger.create(path, budget=pure(1), domain="clinic") as ledger:
         spend(ledger, "question")

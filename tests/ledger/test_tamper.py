@@ -523,6 +523,7 @@ def test_an_emptied_table_is_no_fresh_start(apart, path, home):
     assert execute(str(path), "SELECT count(*) FROM entries") == [(0,)]
 
 
+@pytest.mark.full("a PostgreSQL server")
 def test_the_second_place_in_postgresql(tmp_path, server):
     heads = f"{server}#heads_{os.getpid()}"
     path = tmp_path / "a.ledger"
@@ -536,6 +537,7 @@ def test_the_second_place_in_postgresql(tmp_path, server):
         Ledger(path)
 
 
+@pytest.mark.full("a PostgreSQL server")
 def test_second_places_that_are_none(path, server):
     (path.parent / "inside").mkdir()
     for bad in (path.parent / "heads", path.parent / "inside" / "heads", path, 3, ""):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import importlib
 import json
 import pickle
 import re
 import types
 
 import pandas
-import polars
 import pyarrow
 import pytest
 
@@ -49,17 +49,27 @@ def test_rows_and_columns(answer):
 def test_forms(answer):
     assert answer.to_arrow().column_names == list(answer.columns)
     assert isinstance(answer.to_pandas(), pandas.DataFrame)
-    assert answer.to_polars().equals(polars.DataFrame(answer.columns))
     assert isinstance(answer.frame(), pyarrow.Table)
 
 
-@pytest.mark.parametrize("kind", [pandas.DataFrame, polars.DataFrame])
-def test_the_kind_that_was_given_comes_back(tmp_path, kind):
-    given = visits().to_pandas() if kind is pandas.DataFrame else polars.DataFrame(visits())
-    if kind is pandas.DataFrame:
-        given = given.drop(columns="day")  # pandas keeps dates as objects
+@pytest.mark.full("polars")
+def test_a_frame_of_polars(answer):
+    import polars
+
+    assert answer.to_polars().equals(polars.DataFrame(answer.columns))
+
+
+def frame_of(library):
+    if library == "pandas":
+        return visits().to_pandas().drop(columns="day")  # pandas keeps dates as objects
+    return importlib.import_module(library).DataFrame(visits())
+
+
+@pytest.mark.parametrize("library", ["pandas", pytest.param("polars", marks=pytest.mark.full("polars"))])
+def test_the_kind_that_was_given_comes_back(tmp_path, library):
+    given = frame_of(library)
     answer = clinic(tmp_path, given).quote(BY_WARD, epsilon=10**6).release()
-    assert isinstance(answer.frame(), kind)
+    assert isinstance(answer.frame(), type(given))
     assert answer["n"] == [34, 26, 0]
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import duckdb
 import pandas
-import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -49,7 +48,6 @@ def files(folder: Path) -> dict[str, object]:
         "csv": folder / "visits.csv",
         "duckdb": str(folder / "clinic.duckdb"),
         "arrow": table,
-        "polars": polars.DataFrame(table),
         "pandas": table.drop_columns(["day"]).to_pandas(),
         "categories": table.drop_columns(["day"]).to_pandas().astype({"ward": "category"}),
     }
@@ -82,8 +80,18 @@ def test_files_are_found_when_the_policy_is_opened(tmp_path):
         find_source("a[1].parquet", tmp_path, "source")
     with pytest.raises(DataError, match="its columns have no types"):
         find_source([1, 2], tmp_path, "source")
+
+
+@pytest.mark.full("polars")
+def test_frames_of_polars_are_read_and_queries_of_them_are_not(tmp_path):
+    import polars
+
+    frame = polars.DataFrame(visits())
+    found, expected = (ask(clinic(tmp_path, source)).columns for source in (frame, visits()))
+    assert found["n"] == expected["n"] == [34, 26, 0]
+    assert found["c"] == pytest.approx(expected["c"], abs=1)
     with pytest.raises(DataError, match="collect"):
-        find_source(polars.DataFrame(visits()).lazy(), tmp_path, "source")
+        find_source(frame.lazy(), tmp_path, "source")
 
 
 CSV = {

@@ -12,6 +12,7 @@ from tests.query.engines.postgres.tables import load
 from tests.server.gateways import POLICY, ROWS, caller, finished, run, running
 
 
+@pytest.mark.full("a PostgreSQL server")
 def test_a_gateway_with_everything_in_postgres(server, tmp_path):
     psycopg = pytest.importorskip("psycopg")
     address = server.replace("postgres:@", "postgres@")

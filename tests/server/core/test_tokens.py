@@ -152,6 +152,7 @@ def test_expiry_is_by_the_clock_of_the_database(file_store, clock):
     assert file_store.list()[0].expires == token.expires == datetime.fromtimestamp(clock[0], UTC)
 
 
+@pytest.mark.full("a PostgreSQL server")
 def test_postgres_has_its_own_clock(server, monkeypatch):
     store = TokenStore(f"{server}#token_clock")
     _, secret = store.create(name="ana", expires=datetime.now(UTC) + timedelta(days=300))
