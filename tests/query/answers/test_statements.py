@@ -98,6 +98,8 @@ CASES: list[tuple[str, str, bool, set[str], set[str]]] = [
     ("SUM(cost)", "visits v WHERE EXISTS (SELECT 1 FROM people q WHERE q.who = v.person)", True, ONE, COST),
     ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward", True, {NEVER}, set()),
     ("AVG(age)", "visits v JOIN wards w ON w.ward = v.ward", False, {NEVER}, {"bounds.age"}),
+    ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward AND w.floor = v.age", True, ONE, set()),
+    ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward AND w.floor + 1 = v.age", True, {NEVER}, set()),
     ("COUNT(*)", "visits v JOIN sites w ON w.level = v.age", True, ONE, set()),
     ("AVG(age)", "visits v LEFT JOIN sites w ON v.ward = w.site AND w.level = v.age", False, ONE, {"bounds.age"}),
     ("AVG(age)", "visits v JOIN sites w ON w.site = v.ward", False, {NEVER}, {"bounds.age"}),
@@ -192,7 +194,7 @@ def rows_within_limits():
             }
         ),
         "people": pyarrow.table({"who": people, "height": [rng.randrange(251) for _ in people]}),
-        "wards": pyarrow.table({"ward": ["A"], "floor": [1]}),
+        "wards": pyarrow.table({"ward": ["A", "A", "B", None, None], "floor": [1, 44, 1, 1, 1]}),
         "sites": pyarrow.table({"site": ["A", "B", "A"], "level": [1, 2, 44]}),
     }
 
@@ -218,7 +220,7 @@ def clinic(folder, hard, rows=None, budget=None):
     tables = {
         "visits": {"person": "person", "max_rows": 4, "hard": own, "columns": visits},
         "people": {"person": "who", "max_rows": 1, "hard": theirs, "columns": people},
-        "wards": {"public": True, "columns": wards},
+        "wards": {"public": True, "unique": ["ward", "floor"], "columns": wards},
         "sites": {"public": True, "unique": ["level"], "columns": sites},
     }
     rules = read_policy({"version": 1, "domain": "clinic", "tables": tables})
