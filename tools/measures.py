@@ -30,9 +30,7 @@ import dither
 
 SOURCE = Path(dither.__file__).parent
 STORED = Path(__file__).with_suffix(".json")
-DURATIONS = (
-    Path(__file__).parent.parent / "tests" / "durations.json"
-)  # CPU seconds of each test of the default tier, by its name
+DURATIONS = STORED.parent.parent / "tests" / "durations.json"  # CPU seconds of each test of the default tier, by its name
 QUESTION = "SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward"  # README's
 ANOTHER = "SELECT COUNT(*) AS n FROM visits"
 UNSEEN = "SELECT ward, AVG(cost) AS average FROM visits GROUP BY ward"  # a text that no cache can know
@@ -206,7 +204,7 @@ def walk() -> dict[str, int]:
     from dither.testing import seeded
 
     warnings.simplefilter("ignore")  # a seed, so that every run takes the same way
-    with tempfile.TemporaryDirectory() as folder, seeded(1):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, seeded(1):
         os.environ["DITHER_HOME"] = str(Path(folder, "home"))
         save(Path(folder, "clinic"))
         clinic = dither.open(Path(folder, "clinic", "policy.toml"))
@@ -291,7 +289,7 @@ def main(options: list[str]) -> None:
     for name, figure in orientation(files).items():
         print(f"{figure:>10,}  {name}" if isinstance(figure, int) else f"{figure:>10}  {name}")
     if "--types" in options:
-        print(f"{typed()}  public types that are known")
+        print(f"{typed()} public types that are known, by basedpyright")
     if "--write" in options:
         STORED.write_text(json.dumps(improved(stored, found), indent=4) + "\n", encoding="utf-8")
 
