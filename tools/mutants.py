@@ -3,10 +3,10 @@
     python tools/mutants.py --seed 20261119 --count 120 --tests own --results mutants.jsonl
 
 Each mutant changes one node of a syntax tree in a copy of the checkout, where pytest then runs. Results are JSON lines with
-a diff; with the same file of results, a run continues where it stopped. `--tests own` takes the tests of the changed file:
-those in the file of the same name, then those that import it; `default` takes all, `full` their long forms too. Mutants
-that change no behavior are listed with a reason in `tools/equivalent_mutants.txt`, and are not run. The status is 1 if
-tests missed a mutant.
+a diff; with the same file of results, a run continues where it stopped. `--tests own` takes the tests that
+belong to the changed file by name, folder or import; `default` takes all, `full` their long forms too. Mutants that change
+no behavior are listed with a reason in `tools/equivalent_mutants.txt`, and are not run. The status is 1 if tests missed a
+mutant.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ FILES = {
 TEXT = r"_repr_|_*(repr|str|html|words?|texts?|told|said|explain(ed)?|describe|spell(ed)?|statements?|note|short_words)_*$"
 WORDS = {"why", "came", "instead", "text", "words", "said", "told", "doc"}  # variables with the words of a refusal
 SLOW = ("tests/server/", "tests/docs/", "tests/benchmarks/", "tests/cli/", "tests/query/engines/spark/", "tests/client/")
-OWN_FILES = 16
+OWN_FILES = 20
 COMPARISONS: dict[type[ast.cmpop], list[type[ast.cmpop]]] = {  # flipped, or strict in the place of not strict
     ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt],
     ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is],
@@ -340,10 +340,12 @@ def _fronts(root: Path, module: str) -> set[str]:
 
 
 def own_tests(root: Path, path: str) -> list[str]:
-    """Return the files of tests that belong to a file, nearest first: by name, by import, by an import in between."""
+    """Return the files of tests that belong to a file, that of its name first, then by folders and imports."""
     source, tests = root / path, list((root / "tests").rglob("*.py"))
     module = ".".join(source.relative_to(root / "src").with_suffix("").parts)
     folder = root / "tests" / Path(*module.split(".")[1:-1])
+    while not folder.exists():
+        folder = folder.parent
     names = {module, *_fronts(root, module)}
     helpers = {".".join(one.relative_to(root).with_suffix("").parts) for one in tests if _imports(one) & names}
     users = [one for one in (root / "src").rglob("*.py") if module in _imports(one)]
@@ -360,10 +362,8 @@ def own_tests(root: Path, path: str) -> list[str]:
         return places.index(True) + 1 if True in places else 5 if test.parent == folder else 9
 
     files = {one.relative_to(root).as_posix(): one for one in tests if one.name.startswith("test_")}
-    found = [
-        (distance(one), -near(one), len(_imports(one)), name) for name, one in files.items() if not name.startswith(SLOW)
-    ]
-    return [name for far, _, _, name in sorted(found) if far < 9][:OWN_FILES]
+    found = sorted((distance(one) > 0, -near(one), distance(one), len(_imports(one)), name) for name, one in files.items())
+    return [name for _, _, far, _, name in found if far < 9 and not name.startswith(SLOW)][:OWN_FILES]
 
 
 # -- what tests say --------------------------------------------------------------------------------------------------------
