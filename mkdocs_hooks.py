@@ -16,8 +16,9 @@ from typing import Any
 
 from griffe import Extension, Function, Parameter, ParameterKind, Parameters
 from mkdocs.structure.files import File
+from tools.api import FRONTS, MODULES, PUBLIC
+from tools.api import names as names_of
 
-FRONTS = ["dither", "dither.channels", "dither.density", "dither.learn", "dither.local", "dither.noise", "dither.testing"]
 FIRST = ("protect", "open", "Ledger", "Answer")  # what a newcomer calls, and what comes back
 ROOMS = {
     "Private SQL": ("query", "ledger", "client"),
@@ -81,23 +82,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 def reference() -> dict[str, Any]:
     """Every module with public names, by the name that a user writes."""
-    found = {front: importlib.import_module(front) for front in FRONTS}
-    for front in FRONTS:
-        for name in _names(found[front]):
-            inner = getattr(found[front], name)
-            if inspect.ismodule(inner) and inner not in found.values():
-                found[f"{front}.{name}"] = inner
-    return found
-
-
-def _names(module: Any) -> list[str]:
-    """The public names of a module; those of a front that are also builtins stand not in its `__all__`."""
-    return sorted({*module.__all__, *getattr(module, "_LAZY", ())})
+    return {called: importlib.import_module(name) for called, name in zip([*FRONTS, *MODULES], PUBLIC, strict=True)}
 
 
 def _page(called: str, module: Any) -> str:
     lines = [f"# {called}", "", (module.__doc__ or "").strip(), ""]
-    public = {name: getattr(module, name) for name in _names(module)}
+    public = {name: getattr(module, name) for name in names_of(module.__name__)}
     found = {name: one for name, one in public.items() if isinstance(one, type) or inspect.isfunction(one)}
     subjects = _subjects(found) if called == "dither" else {"": list(found)}
     if len(subjects) > 1:
@@ -131,7 +121,7 @@ class Reference(Extension):
     """
 
     def __init__(self) -> None:
-        public = (getattr(module, name) for module in reference().values() for name in _names(module))
+        public = (getattr(module, name) for module in reference().values() for name in names_of(module.__name__))
         self.made = {_place(one): one for one in public if isinstance(one, type) and _makes(one)}
 
     def on_instance(self, *, obj: Any, **_: Any) -> None:

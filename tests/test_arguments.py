@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow
 import pytest
+from tools import api
 
 import dither
 from dither.arguments import ROOMS_OF_VALUES, argument_errors
 from dither.errors import ArgumentError, DataError, DitherError
-from tests.test_surface import FRONTS, MODULES, names
 
 BARE = {  # public names that have no words of their own, by the reason
     "Number": "every number that is read is one: a call more costs a tenth of it",
@@ -27,9 +27,9 @@ BARE = {  # public names that have no words of their own, by the reason
 
 def public() -> Iterator[tuple[str, Any]]:
     """Every public class and function; errors are made by dither alone."""
-    for front in [*FRONTS, *MODULES]:
+    for front in api.PUBLIC:
         module = importlib.import_module(front)
-        for name in names(module) if front != "dither.errors" else ():
+        for name in api.names(front) if front != "dither.errors" else ():
             value = getattr(module, name)
             if inspect.isfunction(value) or (inspect.isclass(value) and not issubclass(value, Enum)):
                 yield f"{front}.{name}", value
@@ -89,7 +89,7 @@ def test_a_call_is_refused_with_the_one_that_works(call, words):
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
 
 
-NAMESPACE = {name: value for front in FRONTS for name, value in vars(importlib.import_module(front)).items()}
+NAMESPACE = {name: value for front in api.FRONTS for name, value in vars(importlib.import_module(front)).items()}
 GIVEN = [(0, 3000, "0.5"), (1, "0.5"), ("0.5",), (18, 90, 8), (1, 2), (2, 0, 1), ("a", "b"), ()]
 OF_OTHERS = {  # classes whose values are made by others, or of values that need a line of their own
     *("Distribution", "Estimate", "Guarantee", "Joint", "KeyChoice", "Loss", "Marginals", "Optimal", "PairSummary", "Plan"),

@@ -1,4 +1,4 @@
-"""Arrows only downward: the imports of every file are read, and an upward one fails."""
+"""Arrows only downward between rooms, and in no circle between files: the imports of every file are read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import importlib
 import re
 import sys
 from pathlib import Path
+
+from tools.api import FRONTS
 
 import dither
 from tests.kernels import SHORT
@@ -30,111 +32,6 @@ FLOORS = [
     ["cli"],
     ["__main__"],
 ]
-# Inside a room, lowest first: its folders, and files beside them. Arrows point to a lower line, or stay inside one place.
-SUBROOMS: dict[str, list[list[str]]] = {
-    "noise": [
-        ["entropy"],
-        ["law"],
-        ["samplers"],
-        ["gaussian", "laplace", "uniform_integers"],
-        ["bernoulli", "cell_sampler", "lazy_weights", "truncation"],
-        ["categorical", "row_choices"],
-        ["packed_flips", "random_rounding", "staircase"],
-        ["subsets"],
-    ],
-    "privacy": [
-        ["operands", "unit"],
-        ["formulas", "records", "text"],
-        ["loss/pairs"],
-        ["loss/profile"],
-        ["loss/loss"],
-        ["amplify", "guarantee"],
-        ["calibrate", "compose", "concentrated"],
-        ["budget", "theorems"],
-    ],
-    "channels": [
-        ["labels", "prior"],
-        ["neighbour_graph"],
-        ["graph", "kernels", "rational_function"],
-        ["matrix"],
-        ["closed_form_rows", "privacy", "utility"],
-        ["channel"],
-        ["leakage", "oblivious"],
-        ["optimal"],
-        ["universal"],
-    ],
-    "mechanisms": [
-        ["accuracy", "norms"],
-        ["sensitivity"],
-        ["protocol"],
-        ["additive"],
-        ["combine", "selection", "workload"],
-        ["response", "threshold"],
-    ],
-    "local": [
-        ["client_law", "columns", "least_epsilon", "portable_survey"],
-        ["collect"],
-        ["survey"],
-        ["surveys"],
-        ["registry"],
-        ["grouped_reports"],
-        ["report_files", "spark_tally"],
-        ["bridge", "choice", "files"],
-    ],
-    "density": [
-        ["histograms"],
-        ["moments", "quantiles", "samples", "unknown_keys"],
-    ],
-    "ledger": [
-        ["storage"],
-        ["entries"],
-        ["access_log", "witness", "write_queue"],
-        ["history", "verify"],
-        ["key_rotation"],
-        ["discovery"],
-        ["handle", "open"],
-        ["reader"],
-        ["owner"],
-        ["ledger"],
-        ["relocation", "report"],
-    ],
-    "learn": [
-        ["base"],
-        ["moments"],
-        ["clusters", "linear", "networks", "search", "trees"],
-        ["naive_bayes", "nearest_centroid", "private_search", "suggestion"],
-    ],
-    "server": [
-        ["core"],
-        ["mcp", "oidc"],
-        ["http"],
-        ["page"],
-        ["app"],
-        ["listener"],
-    ],
-    "query": [
-        ["policy"],
-        ["sources"],
-        ["plan"],
-        ["counters"],
-        ["statistics"],
-        ["engines/key_lists", "workload"],
-        ["engines/words"],
-        ["engines/engine", "engines/interruptible", "engines/templates"],
-        ["engines/duckdb", "engines/fan_out", "engines/postgres", "groups"],
-        ["engines/mixed", "engines/spark"],
-        ["engines/choose"],
-        ["holdings", "owner", "sql"],
-        ["pricing", "public"],
-        ["answers", "counts", "public_constants"],
-        ["conformance", "release"],
-        ["quote"],
-        ["batch", "free_quote"],
-        ["budget_plan", "features", "public_quote"],
-        ["dataset"],
-        ["protect", "sample"],
-    ],
-}
 # Who may import the package by names in a table: two fronts, and the group of commands. The others import at their tops.
 BY_NAME = {"lazy.py", "cli/lazy_group.py"}
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
@@ -267,47 +164,12 @@ def test_an_import_in_a_function_is_caught():
         assert not hidden(ast.parse(text)), text
 
 
-def place(module: str) -> tuple[str, str]:
-    """The room of a module, and the folder of it, or the file, that stands in SUBROOMS."""
-    room, *rest = module.split(".")[1:]
-    found = [sub for floor in SUBROOMS.get(room, []) for sub in floor if "/".join([*rest, ""]).startswith(f"{sub}/")]
-    return room, max(found, key=len, default="")
-
-
-def upward_inside(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
-    """Arrows between two places of one room that do not point downward."""
-    wrong = []
-    for module, found in graph.items():
-        room, own = place(module)
-        heights = {sub: height for height, floor in enumerate(SUBROOMS.get(room, [])) for sub in floor}
-        for other in found:
-            there, sub = place(other)
-            if there == room and sub != own and not heights[sub] < heights[own]:
-                wrong.append((module, other))
-    return wrong
-
-
 def texts() -> dict[str, str]:
     return {
         ".".join(("dither", *path.relative_to(SOURCE).with_suffix("").parts)): path.read_text()
         for path in SOURCE.rglob("*.py")
         if path.name != "__init__.py"
     }
-
-
-def test_imports_inside_a_room_point_downward():
-    graph = arrows(texts())
-    for module in graph:
-        room, own = place(module)
-        assert own or room not in SUBROOMS, f"say in SUBROOMS where {module} stands"
-    assert not upward_inside(graph)
-
-
-def test_an_upward_import_inside_a_room_is_caught():
-    low, high = "dither.query.plan.facts", "dither.query.pricing.offer"
-    assert upward_inside({low: {high}, high: {low}}) == [(low, high)]
-    assert upward_inside({"dither.privacy.loss.pairs.finite": {"dither.privacy.loss.loss"}})
-    assert not upward_inside({"dither.query.sql.parse": {"dither.query.sql.scope", "dither.query.plan.base"}})
 
 
 def test_no_room_has_more_than_18_files():
@@ -317,7 +179,7 @@ def test_no_room_has_more_than_18_files():
 
 def test_no_public_name_of_a_front_is_also_a_file_or_folder_of_it():
     """`import dither.density.keys` would put the folder where the function is expected."""
-    for front in ("dither", "dither.density", "dither.learn", "dither.local", "dither.noise"):
+    for front in FRONTS:
         module = importlib.import_module(front)
         folder = Path(module.__file__).parent
         held = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
@@ -333,8 +195,8 @@ def test_an_upward_import_is_caught():
 
 
 def test_the_front_imports_nothing_before_it_is_asked():
-    for folder in ("", "density", "local", "noise"):
-        tree = ast.parse((SOURCE / folder / "__init__.py").read_text())
+    for front in FRONTS:
+        tree = ast.parse((SOURCE.parent / front.replace(".", "/") / "__init__.py").read_text())
         top = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
         assert {getattr(node, "module", None) for node in top} <= {"__future__", "typing", "dither.lazy"}
     assert imports(ast.parse((SOURCE / "lazy.py").read_text())) == set()

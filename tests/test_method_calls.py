@@ -16,11 +16,11 @@ from types import FunctionType
 from typing import Any
 
 import pytest
+from tools.api import PUBLIC, names
 
 import dither
 from dither.errors import ArgumentError, DitherError
 from tests.test_arguments import BARE
-from tests.test_surface import FRONTS, MODULES, names
 
 WRONG: list[Any] = [None, "x", [], ["x"], {}, object()]
 READERS = {  # methods that take what a user has
@@ -32,8 +32,8 @@ BUILT_IN = {"Enclosure", "Unit"}  # a tuple and an enumeration, with Python's ow
 
 def values() -> dict[type, Any]:
     """One value of each public class, by the examples in docstrings."""
-    public = {front: importlib.import_module(front) for front in [*FRONTS, *MODULES] if front != "dither.errors"}
-    things = [getattr(module, name) for module in public.values() for name in names(module)]
+    public = {front: importlib.import_module(front) for front in PUBLIC if front != "dither.errors"}
+    things = [getattr(module, name) for front, module in public.items() for name in names(front)]
     wanted = {each for each in things if inspect.isclass(each) and each.__name__ not in {*BARE, *BUILT_IN}}
     found: dict[type, Any] = {}
     for each in things:

@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tools.api import PUBLIC, names
 
 import dither
 from dither.numeric.representation import LONGEST_LINE, high_digits, high_end, low_digits, low_end, number_text, short_repr
 from tests.seeds import examples
-from tests.test_surface import FRONTS, MODULES, names
 
 WIDTH = 80
 INTERNALS = re.compile(r"object at 0x|Fraction\(|Number\('\d{15}|array\(|Answer\(\)|\d{18}")
@@ -51,7 +51,7 @@ def public_objects(front: str) -> dict[type, Any]:
             for part in value[:3]:
                 take(part)
 
-    for name in names(module):
+    for name in names(front):
         value, given = getattr(module, name), dict[str, Any]()
         members = [one for key, one in vars(value).items() if not key.startswith("_")] if isinstance(value, type) else []
         for thing in (value, *members):
@@ -60,7 +60,7 @@ def public_objects(front: str) -> dict[type, Any]:
     return found
 
 
-@pytest.mark.parametrize("front", [*FRONTS, *MODULES, "dither.privacy.budget.filter"])
+@pytest.mark.parametrize("front", PUBLIC)
 def test_every_public_object_has_a_readable_repr(front, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if front in SLOW and not examples(0, 1):
@@ -91,7 +91,7 @@ def test_examples_make_an_object_of_nearly_every_public_class():
     for front in ("dither", "dither.density", "dither.local"):
         module = importlib.import_module(front)
         found = public_objects(front)
-        classes = {name: one for name in names(module) if isinstance(one := getattr(module, name), type)}
+        classes = {name: one for name in names(front) if isinstance(one := getattr(module, name), type)}
         missing += [f"{front}.{name}" for name, one in classes.items() if one not in found]
     assert set(missing) <= NOT_MADE
 

@@ -1,4 +1,4 @@
-"""What may only grow so far: a file, a docstring, a proof beside code; and parameters that take anything."""
+"""What may only grow so far: a docstring, a proof beside code; and parameters that take anything."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import dither
 
 SOURCE = Path(dither.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
-LINES = 600
-LONGER: dict[str, str] = {}  # files that may have more lines, each with the reason
 WORDS = 40  # lines of a docstring before its sections, or of a block of comments
 PROOF = 30  # lines; a longer one stands in a page beside the file
 HEADS = ("Theorem", "Legend", "Proof", "Source")
@@ -102,15 +100,6 @@ ALLOWED = {line.strip() for lines in ANYTHING.values() for line in lines.strip()
 
 def name(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
-
-
-# -- files ---------------------------------------------------------------------------------------------------------------
-
-
-def test_no_file_is_longer_than_can_be_read_at_once():
-    long = {name(path): count for path in FILES if (count := len(path.read_text().splitlines())) > LINES}
-    assert {file: count for file, count in long.items() if file not in LONGER} == {}
-    assert set(LONGER) <= set(long), "a reason for a file that is no longer long"
 
 
 # -- docstrings and proofs -----------------------------------------------------------------------------------------------

@@ -9,25 +9,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from tools.api import FRONTS, PUBLIC, names
 
 import dither
 
 ROOT = Path(__file__).parent.parent
-FRONTS = ["dither", "dither.density", "dither.learn", "dither.local", "dither.noise"]
-MODULES = [
-    *("dither.errors", "dither.testing", "dither.plot"),
-    *("dither.privacy.calibrate", "dither.privacy.budget.filter", "dither.privacy.theorems"),
-    *("dither.mechanisms.accuracy", "dither.mechanisms.sensitivity"),
-    *("dither.channels", "dither.channels.graph", "dither.channels.kernels", "dither.channels.leakage"),
-    *("dither.channels.oblivious", "dither.channels.universal"),
-    *("dither.local.bridge", "dither.local.files", "dither.local.collect.reconstruct"),
-]
 
 
-@pytest.mark.parametrize("name", [*FRONTS, "dither.channels"])
+@pytest.mark.parametrize("name", FRONTS)
 def test_all_lazy_names_and_the_stub_agree(name):
     module = importlib.import_module(name)
     stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text())
@@ -59,25 +50,21 @@ def test_a_star_takes_no_builtin_away():
     assert callable(dither.open)
 
 
-def names(module: ModuleType) -> list[str]:
-    return sorted({*module.__all__, *getattr(module, "_LAZY", ())})
-
-
 def test_no_two_public_classes_have_one_name():
     found: dict[str, set[type]] = {}
-    for front in [*FRONTS, *MODULES]:
+    for front in PUBLIC:
         module = importlib.import_module(front)
-        for name in names(module):
+        for name in names(front):
             if isinstance(value := getattr(module, name), type):
                 found.setdefault(name, set()).add(value)
     assert [name for name, classes in found.items() if len(classes) > 1] == []
 
 
-@pytest.mark.parametrize("name", [*FRONTS, *MODULES])
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_documented(name):
     module = importlib.import_module(name)
     pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-    for public in names(module):
+    for public in names(name):
         value = getattr(module, public)
         if public != "__version__":
             assert len(value.__doc__ or "") > 20, f"{name}.{public} has no docstring"
@@ -87,7 +74,7 @@ def test_every_public_name_is_documented(name):
 def test_public_methods_have_docstrings():
     for name in FRONTS:
         module = importlib.import_module(name)
-        for public in names(module):
+        for public in names(name):
             value = getattr(module, public)
             if isinstance(value, type):
                 for member, thing in vars(value).items():

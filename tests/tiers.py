@@ -63,23 +63,23 @@ BUDGETS: dict[str, tuple[int, int]] = {
     "tests": (6, 60),
     "tests/benchmarks": (6, 60),  # TPC-H and ClickBench, each query beside plain SQL
     "tests/channels": (7, 60),
-    "tests/cli": (22, 85),
+    "tests/cli": (20, 85),
     "tests/client": (2, 10),
-    "tests/density": (50, 170),
-    "tests/docs": (14, 170),
-    "tests/golden": (20, 30),
-    "tests/learn": (12, 80),
+    "tests/density": (45, 170),
+    "tests/docs": (12, 170),
+    "tests/golden": (4, 30),
+    "tests/learn": (11, 80),
     "tests/ledger": (10, 110),
-    "tests/local": (12, 60),
+    "tests/local": (11, 60),
     "tests/mechanisms": (16, 100),
-    "tests/noise": (18, 80),
+    "tests/noise": (16, 80),
     "tests/numeric": (2, 20),
     "tests/privacy": (14, 90),
     "tests/query": (200, 1250),  # sensitivity of every way to bound a person, and of what is released beside counters
-    "tests/server": (26, 370),  # real processes, killed and started again; a browser
+    "tests/server": (24, 370),  # real processes, killed and started again; a browser
     "tests/svg": (1, 10),
     "tests/testing": (6, 60),
-    "tests/tools": (8, 15),
+    "tests/tools": (6, 30),
     "tests/user_types": (1, 40),
 }
 

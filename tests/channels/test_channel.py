@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -115,6 +116,22 @@ def test_epsilon_of_floats_is_that_of_their_exact_values(matrix, nudges):
         for a, b in zip(array[x].tolist(), array[y].tolist(), strict=True)
     ]
     assert channel.epsilon(found).exact == ln(max(ratios))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-290])
+def test_of_equal_quotients_the_largest_ratio_is_found(scale):
+    """Also of numbers so small that what a quotient lacks is lost."""
+    rng = random.Random(5)
+    several = 0
+    for _ in range(50):
+        low = np.array([rng.uniform(1, 2) for _ in range(60)]) * scale
+        high = np.nextafter(low * 1.7, rng.choice([0, 9]))
+        ratios = [Fraction(a) / Fraction(b) for a, b in zip(high.tolist(), low.tolist(), strict=True)]
+        found = privacy._largest(high[None], low[None])
+        assert found is not None
+        assert found[0] == ratios[found[2]] == max(ratios)
+        several += len(np.unique(high / low)) < len(set(ratios))
+    assert several == 50
 
 
 @given(st.floats(0.001, 1), st.floats(0.001, 1), st.sampled_from([1.0, 2.0**-800, 1e-100]))

@@ -1,7 +1,7 @@
-"""What docs/architecture.md says about the floors, made of the floors: the tables, the list of caches and the picture.
+"""What docs/architecture.md says about the rooms, made of the code: the tables, the list of caches and the picture.
 
-The order is that of `tests/test_layers.py`, which reads every import; what a place holds is the first sentence of its
-docstring. A test compares the page with what is made here. After a room has moved, or a docstring has changed:
+The order of rooms is that of `tests/test_layers.py`, which reads every import; what a place holds is the first sentence of
+its docstring. A test compares the page with what is made here. After a room has moved, or a docstring has changed:
 
     .venv/bin/python -m tests.docs.architecture
 """
@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from dither.svg.theme import FONT, RULE, STYLE
-from tests.test_layers import FLOORS, SOURCE, SUBROOMS
+from tests.test_layers import FLOORS, SOURCE
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE, PICTURE = DOCS / "architecture.md", DOCS / "architecture.svg"
@@ -30,22 +30,29 @@ Floors = list[list[str]]
 
 def page(text: str) -> str:
     """The page with everything between its marks made anew."""
-    parts = {"rooms": rooms(FLOORS), "places": places(SUBROOMS), "caches": caches()}
+    parts = {"rooms": rooms(FLOORS), "places": places(), "caches": caches()}
     return MARKED.sub(lambda found: f"{found[1]}\n{parts[found[2]]}\n{found[3]}", text)
 
 
 def rooms(floors: Floors) -> str:
     """All rooms, the lowest floor first."""
-    return _table([(height, room, room) for height, floor in enumerate(floors) for room in floor])
+    rows = [f"| {height} | {_row(room)}" for height, floor in enumerate(floors) for room in floor]
+    return "\n".join(["| floor | place | what it holds |", "|--:|---|---|", *rows, ""])
 
 
-def places(inside: dict[str, Floors]) -> str:
-    """The folders and files of each room that has floors of its own."""
+def places() -> str:
+    """The folders and files of each room that has folders, by their names."""
     found = []
-    for room, floors in inside.items():
-        rows = [(height, place, f"{room}/{place}") for height, floor in enumerate(floors) for place in floor]
-        found.append(f"### Inside `{room}/`\n\n{_table(rows)}")
+    for room in sorted({path.parent.parent for path in SOURCE.glob("*/*/__init__.py")}):
+        rows = [f"| {_row(f'{room.name}/{place}')}" for place in inside(room)]
+        found.append("\n".join([f"### Inside `{room.name}/`\n", "| place | what it holds |", "|---|---|", *rows, ""]))
     return "\n".join(found)
+
+
+def inside(room: Path) -> list[str]:
+    """The folders and files of a room, by their names."""
+    folders = [path.parent.name for path in room.glob("*/__init__.py")]
+    return sorted([*folders, *(path.stem for path in room.glob("*.py") if path.name != "__init__.py")])
 
 
 def caches() -> str:
@@ -65,12 +72,10 @@ def _file(place: str) -> Path:
     return file if file.exists() else SOURCE / place / "__init__.py"
 
 
-def _table(rows: list[tuple[int, str, str]]) -> str:
-    lines = ["| floor | place | what it holds |", "|--:|---|---|"]
-    for height, called, place in rows:
-        ending = ".py" if _file(place).stem != "__init__" else "/"
-        lines.append(f"| {height} | `{called}{ending}` | {holds(place).replace('|', chr(92) + '|')} |")
-    return "\n".join(lines) + "\n"
+def _row(place: str) -> str:
+    """The name of a folder or a file in its room, and what it holds."""
+    ending = ".py" if _file(place).stem != "__init__" else "/"
+    return f"`{place.rpartition('/')[2]}{ending}` | {holds(place).replace('|', chr(92) + '|')} |"
 
 
 # -- the picture -----------------------------------------------------------------------------------------------------
@@ -79,23 +84,16 @@ ROW, GAP, LEFT = 40, 60, 20
 LETTERS, LETTER, ROOM = 14, 8, 16  # the size of letters; how wide one is, at most on average; what a box has beside its name
 
 
-def picture(floors: Floors, inside: Floors) -> str:
-    """The house, lowest floor at the bottom, and beside it the room of questions with its own floors."""
-    width, inner = (max(sum(map(_need, floor)) for floor in tower) for tower in (floors, inside))
-    right, height = LEFT + width + GAP, 2 * GAP + ROW * max(len(floors), len(inside)) - 20
-    bottom, wide = height - 20, right + inner + LEFT
+def picture(floors: Floors) -> str:
+    """The house, lowest floor at the bottom."""
+    width, height = max(sum(map(_need, floor)) for floor in floors), 2 * GAP + ROW * len(floors) - 20
+    wide = width + 2 * LEFT
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {height}" width="{wide}" role="img" class="chart" '
         f'aria-label="The floors of the package; imports point downward" font-family="{FONT}" font-size="{LETTERS}">',
         f'<style>{STYLE}</style><rect width="{wide}" height="{height}" class="chart-paper" fill="none"/>',
+        *_tower("dither, floor by floor", LEFT, width, height - 20, floors),
     ]
-    at = next(place for place, floor in enumerate(floors) if "query" in floor)
-    top = bottom - ROW * len(inside)
-    for own, other in ((bottom - ROW * (at + 1) + 2, top + 2), (bottom - ROW * at - 2, bottom - 2)):
-        line = f'd="M {LEFT + width} {own} L {right} {other}"'
-        lines.append(f'<path {line} stroke="currentColor" stroke-opacity="{RULE}" stroke-dasharray="4 4"/>')
-    lines += _tower("dither, floor by floor", LEFT, width, bottom, floors, {at})
-    lines += _tower("inside query/", right, inner, bottom, inside, set(range(len(inside))))
     return "\n".join([*lines, "</svg>", ""])
 
 
@@ -104,7 +102,7 @@ def _need(room: str) -> int:
     return LETTER * len(room) + ROOM
 
 
-def _tower(title: str, left: int, width: int, bottom: int, floors: Floors, filled: set[int]) -> list[str]:
+def _tower(title: str, left: int, width: int, bottom: int, floors: Floors) -> list[str]:
     """Boxes as wide as their names need, and each a like part of what is left over on its floor."""
     lines = [_text(title, left + width / 2, bottom - ROW * len(floors) - 14, "bold")]
     for height, floor in enumerate(floors):
@@ -113,7 +111,7 @@ def _tower(title: str, left: int, width: int, bottom: int, floors: Floors, fille
         for room in floor:
             wide = _need(room) + more
             box = f'x="{x + 2:.2f}" y="{y + 2}" width="{wide - 4:.2f}" height="{ROW - 4}" rx="3"'
-            fill = f'fill="currentColor" fill-opacity="{0.16 if height in filled else 0.06}"'
+            fill = 'fill="currentColor" fill-opacity="0.06"'
             lines.append(f'<rect {box} {fill} stroke="currentColor" stroke-opacity="{RULE}"/>')
             lines.append(_text(room, x + wide / 2, y + ROW // 2 + 5))
             x += wide
@@ -126,4 +124,4 @@ def _text(text: str, x: float, y: float, weight: str = "normal") -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    PICTURE.write_text(picture(FLOORS, SUBROOMS["query"]), encoding="utf-8")
+    PICTURE.write_text(picture(FLOORS), encoding="utf-8")

@@ -18,10 +18,10 @@ from enum import Enum
 from typing import Any
 
 import attrs
+from tools.api import FRONTS
 
 from dither import errors
 
-FRONTS = ("dither", "dither.channels", "dither.density", "dither.learn", "dither.local", "dither.noise", "dither.testing")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 _SECTION = re.compile(r"^(Args|Raises|Returns|Yields|Attributes|Note|Example|Examples):$", re.MULTILINE)
 _ENTRY = re.compile(r"^    \*{0,2}(\w+)[^:\n]*:", re.MULTILINE)

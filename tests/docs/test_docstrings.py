@@ -9,9 +9,10 @@ import time
 from typing import Any
 
 import pytest
+from tools.api import FRONTS
 
 from dither.errors import NumberError
-from tests.docs.docstrings import FRONTS, examples, failures, missing, public
+from tests.docs.docstrings import examples, failures, missing, public
 
 PUBLIC = {name: value for front in FRONTS for name, value in public(front)}
 # Two places with little in common: an example prints the same in both. Noise that is drawn anew would show as well.

@@ -14,10 +14,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from mkdocs_hooks import reference
+from tools.api import FRONTS, MODULES
 
 import dither
 from dither import errors
-from tests.docs.docstrings import FRONTS, parameters, public, sections
+from tests.docs.docstrings import parameters, public, sections
 from tests.docs.site_browser import FEW
 from tests.docs.site_browser import faults as browser_faults
 from tests.seeds import examples
@@ -116,7 +117,7 @@ def faults(said: str, value: Any) -> list[str]:
 def check_reference(site: Path) -> None:
     """Every public callable is in it, with its types and the sections of its docstring."""
     pages = {name: (site / "api" / f"{name}.html").read_text() for name in reference()}
-    assert set(FRONTS) | {"dither.amplify", "dither.filter", "dither.channels.graph", "dither.errors"} <= set(pages)
+    assert set(pages) == {*FRONTS, *MODULES} >= {"dither.amplify", "dither.filter", "dither.channels.graph", "dither.errors"}
     found = {}
     for front in FRONTS:
         for name, value in public(front):

@@ -138,8 +138,9 @@ def test_what_is_refused_before_costs_nothing(tmp_path):
         data.quote("SELECT SUM(age) FROM visits", epsilon="0.1")
     with pytest.raises(BudgetError):
         data.quote(COUNT, epsilon=2).release()
-    with pytest.raises(DataError, match="threads"):
-        data.quote(COUNT, epsilon="0.1").release(threads=0)
+    for threads in (0, 1025):
+        with pytest.raises(DataError, match="threads"):
+            data.quote(COUNT, epsilon="0.1").release(threads=threads)
     assert "ε = 1 left" in str(data.ledger.remaining())
 
 
@@ -274,9 +275,11 @@ def test_ctrl_c_stops_the_engine_and_is_passed_on(tmp_path, monkeypatch):
 
 def test_progress_and_threads(tmp_path):
     seen: list[float] = []
-    answer = clinic(tmp_path).quote(COUNT, epsilon=10**6).release(threads=1, progress=seen.append)
+    data = clinic(tmp_path)
+    answer = data.quote(COUNT, epsilon=10**6).release(threads=1, progress=seen.append)
     assert answer.scalar() == 60
     assert all(0 <= part <= 1 for part in seen)
+    assert data.quote(COUNT, epsilon=10**6).release(threads=1024).scalar() == 60  # as many as there may be
 
 
 class Panic(BaseException):

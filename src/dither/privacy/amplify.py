@@ -17,6 +17,7 @@ from typing import SupportsIndex
 
 from flint import arb
 
+from dither.arguments import argument_errors
 from dither.errors import GuaranteeError, NumberError, UnitError
 from dither.numeric.enclosure import certify, to_ball
 from dither.numeric.number import Number, NumberLike, exact, integer
@@ -30,6 +31,7 @@ from dither.privacy.unit import Unit
 __all__ = ["poisson", "shuffled", "shuffled_closed_form", "without_replacement"]
 
 
+@argument_errors
 def poisson(loss: Loss, rate: NumberLike) -> Loss:
     """The mechanism on a Poisson sample: `loss.poisson_subsampled(rate)`.
 
@@ -50,6 +52,7 @@ def poisson(loss: Loss, rate: NumberLike) -> Loss:
     return _read_loss(loss).poisson_subsampled(rate)
 
 
+@argument_errors
 def without_replacement(loss: Loss, sample: SupportsIndex, people: SupportsIndex) -> Loss:
     """The mechanism on a sample of fixed size, drawn without replacement, for people who are replaced.
 
@@ -85,6 +88,7 @@ def without_replacement(loss: Loss, sample: SupportsIndex, people: SupportsIndex
     return loss if taken == population else Loss(((FixedSizeSampledPair(base, Fraction(taken, population)), 1),), loss.unit)
 
 
+@argument_errors
 def shuffled(epsilon: NumberLike, people: SupportsIndex, *, answers: SupportsIndex | None = 2) -> Loss:
     """The reports of all people together, each randomized at the source, in random order (the shuffle model).
 
@@ -107,6 +111,7 @@ def shuffled(epsilon: NumberLike, people: SupportsIndex, *, answers: SupportsInd
     return Loss(((ShuffledPair(local, number, k), 1),) if local else (), Unit.REPLACE_ONE)
 
 
+@argument_errors
 def shuffled_closed_form(epsilon: NumberLike, people: SupportsIndex, delta: NumberLike) -> float:
     """log(1 + (e^e - 1)/(e^e + 1) (8 sqrt(e^e log(4/delta) / n) + 8 e^e / n)), where it is proved; rounded up.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from dither.errors import GuaranteeError, MissingExtraError, NumberError
 from dither.learn import PrivateSGD
 from dither.learn.base.people import kept_rows, person_numbers
 from dither.learn.base.rows import Rows
+from dither.learn.networks import lattice_gradients
+from dither.learn.networks.modules import HIDDEN
 from dither.learn.networks.sampled_price import SamplePlan, read_sampled_price
 from dither.learn.networks.sampled_release import SampledRelease, poisson_sample
 from dither.noise import Bernoulli, uniform
@@ -295,3 +299,18 @@ def test_what_to_expect_follows_from_public_numbers():
         assert said.startswith("60 steps, whose mean has noise of length ")
         lengths.append(float(said.split("length ")[1].split(",")[0]))
     assert lengths[0] == pytest.approx(10 * lengths[1], rel=0.05)
+
+
+# -- sizes -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_weights_of_the_network_that_is_taken_where_none_is_given():
+    """Two layers with biases: what a quote says of the noise hangs on how many there are."""
+    facts: Any = SimpleNamespace(width=3, classes=("a", "b"))
+    count = model()._weight_count(facts)
+    assert count == (facts.width + 1) * HIDDEN + (HIDDEN + 1) * 2
+
+
+def test_rounding_alone_makes_no_row_too_long():
+    """Of up to 2^15 weights: a square of a norm in floats may be below the true one by a part of 2^-9."""
+    assert lattice_gradients.SPARE**2 * (1 + 2**-9) * lattice_gradients.GROWTH <= 1

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dither.errors import InputError
+from dither.errors import InputError, SizeError
+from dither.mechanisms.workload import strategy
 from dither.mechanisms.workload.column_norms import largest_l1, largest_l2_squared
 from dither.mechanisms.workload.strategy import gaussian, laplace, read_queries, tree, whole_rows
 from dither.mechanisms.workload.strategy_optimum import optimise
@@ -239,3 +240,14 @@ def test_bad_settings_are_refused_with_words():
 def test_what_it_says():
     assert str(gaussian(prefix(4))).startswith("optimum (4 numbers): rmse 1.3")
     assert str(laplace([[1, 0], [0, 1]])) == "identity (2 numbers): rmse 1 for each unit of noise, and nothing is below 1"
+
+
+def test_as_many_entries_as_there_may_be(monkeypatch):
+    monkeypatch.setattr(strategy, "MOST_ENTRIES", 6)
+    assert read_queries([[1, 2], [3, 4], [5, 6]]).size == 6
+    with pytest.raises(SizeError, match="entries are optimised"):
+        read_queries([[1, 2], [3, 4], [5, 6], [7, 8]])
+    monkeypatch.setattr(strategy, "MOST_CELLS", 2)
+    assert read_queries([[1, 2]]).size == 2
+    with pytest.raises(SizeError, match="at most 2 cells"):
+        read_queries([[1, 2, 3]])

@@ -117,9 +117,19 @@ def test_a_row_that_released_numbers_find_is_of_released_numbers(tmp_path, expre
 
 
 def test_a_row_that_keys_find_has_a_bar(tmp_path):
-    answer = people(tmp_path).quote("SELECT k, LAG(COUNT(*)) OVER (ORDER BY k) AS z FROM t GROUP BY k", epsilon=1).release()
-    assert answer.statements == {"z": "truth"}
-    assert "z_low" in answer.columns
+    """Between two listed keys may be one that is not listed, and a missing key comes after all others."""
+    for name, facts in (("all", {"complete": ["x"], "hard": ["bounds.x", "keys.k"]}), ("other", {})):
+        (tmp_path / name).mkdir()
+        for expression, said in (
+            ("LAG(COUNT(*)) OVER (ORDER BY k)", "truth"),
+            ("COALESCE(LAG(COUNT(*)) OVER (ORDER BY k), 0)", "truth"),
+            ("COALESCE(LEAD(COUNT(*)) OVER (ORDER BY k), 0)", "of counted rows"),
+        ):
+            answer = (
+                people(tmp_path / name, **facts).quote(f"SELECT k, {expression} AS z FROM t GROUP BY k", epsilon=1).release()
+            )
+            assert answer.statements == {"z": said if name == "all" else "of counted rows"}
+            assert "z_low" in answer.columns
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,8 @@ CASES: list[tuple[str, str, bool, set[str], set[str]]] = [
     ("SUM(cost)", "visits v WHERE EXISTS (SELECT 1 FROM people q WHERE q.who = v.person)", True, ONE, COST),
     ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward", True, {NEVER}, set()),
     ("AVG(age)", "visits v JOIN wards w ON w.ward = v.ward", False, {NEVER}, {"bounds.age"}),
+    ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward AND w.floor = v.age", True, ONE, set()),
+    ("COUNT(*)", "visits v JOIN wards w ON w.ward = v.ward AND w.floor + 1 = v.age", True, {NEVER}, set()),
     ("COUNT(*)", "visits v JOIN sites w ON w.level = v.age", True, ONE, set()),
     ("AVG(age)", "visits v LEFT JOIN sites w ON v.ward = w.site AND w.level = v.age", False, ONE, {"bounds.age"}),
     ("AVG(age)", "visits v JOIN sites w ON w.site = v.ward", False, {NEVER}, {"bounds.age"}),
@@ -192,7 +194,7 @@ def rows_within_limits():
             }
         ),
         "people": pyarrow.table({"who": people, "height": [rng.randrange(251) for _ in people]}),
-        "wards": pyarrow.table({"ward": ["A"], "floor": [1]}),
+        "wards": pyarrow.table({"ward": ["A", "A", "B", None, None], "floor": [1, 44, 1, 1, 1]}),
         "sites": pyarrow.table({"site": ["A", "B", "A"], "level": [1, 2, 44]}),
     }
 
@@ -218,7 +220,7 @@ def clinic(folder, hard, rows=None, budget=None):
     tables = {
         "visits": {"person": "person", "max_rows": 4, "hard": own, "columns": visits},
         "people": {"person": "who", "max_rows": 1, "hard": theirs, "columns": people},
-        "wards": {"public": True, "columns": wards},
+        "wards": {"public": True, "unique": ["ward", "floor"], "columns": wards},
         "sites": {"public": True, "unique": ["level"], "columns": sites},
     }
     rules = read_policy({"version": 1, "domain": "clinic", "tables": tables})
@@ -303,3 +305,92 @@ def test_other_totals_are_not_cut(tmp_path):
         "counts as"
         not in clinic(tmp_path, set()).quote(f"SELECT AVG(m) AS x, COUNT(*) AS n FROM {OWN}", epsilon=1).explain()
     )
+
+
+UNLISTED = {
+    "ward": ["A", "A", "AA", "B", "B", "B"],  # AA is not listed, and stands between those that are
+    "code": [1, 2, 3, 7, 0, 7],
+    "flag": [True, True, False, True, False, True],
+    "seen": [datetime.date(2025, month, 1) for month in (1, 1, 2, 2, 3, 9)],
+    "sex": ["f", "m", "f", "f", "m", "m"],
+    "age": [1, 2, 3, 4, 5, 6],
+}
+LISTED = {"ward": ["A", "B"], "code": [1, 2, 3], "flag": [True], "seen": [datetime.date(2025, 1, 1)], "sex": ["f", "m"]}
+
+
+def unlisted(folder, **facts):
+    """Rows of which some have keys that nobody listed, and next to no noise."""
+    book = dither.Ledger.create(folder / "unlisted.ledger", budget=dither.zcdp(10**12))
+    given = {
+        "keys": LISTED,
+        "bounds": {"age": (0, 9)},
+        "hard": ["bounds.age", "keys.sex"],
+        "complete": list(UNLISTED),
+        **facts,
+    }
+    return dither.protect(pyarrow.table(UNLISTED), name="t", person="each row", ledger=book, **given)
+
+
+@pytest.mark.parametrize(
+    ("key", "outside"),
+    [
+        ("ward", "at least"),
+        ("flag", "at least"),
+        ("seen", "at least"),
+        ("code + 1", "at least"),
+        ("CAST(ward = 'AA' AS INTEGER) + 1", "at least"),  # no listed ward meets the condition
+        ("CAST(ward = 'AA' AS INTEGER) * 2 + CAST(age > 2 AS INTEGER)", "at least"),
+        ("CASE WHEN code > 5 THEN age ELSE 3 END", "at least"),
+        ("CASE WHEN ward = 'AA' THEN sex ELSE 'none' END", "at least"),
+        ("CAST(age > 2 AND ward = 'AA' AS INTEGER) + CAST(sex = 'f' AS INTEGER)", "truth"),
+        ("CAST(ward = 'AA' AS INTEGER)", "truth"),
+        ("CASE ward WHEN 'AA' THEN 'x' ELSE 'y' END", "truth"),
+        ("flag AND age > 2", "truth"),
+        ("NOT flag", "truth"),
+        ("sex", "truth"),
+        ("age", "truth"),
+        ("EXTRACT(month FROM seen)", "truth"),
+    ],
+)
+def test_totals_hold_rows_whose_key_is_not_listed_or_do_not_say_truth(key, outside, tmp_path):
+    """Rows in no group are in no total; of an inner number with bounds, all that lies between them is listed."""
+    data, bounded = unlisted(tmp_path), "THEN age" in key
+    for sql, said in (
+        (f"SELECT {key} AS k, COUNT(*) AS x FROM t GROUP BY ROLLUP (k)", outside),
+        (
+            f"SELECT k, COUNT(*) AS x FROM (SELECT {key} AS k FROM t) o WHERE k IS NOT NULL GROUP BY ROLLUP (k)",
+            "truth" if bounded else outside,
+        ),
+    ):
+        answer = data.quote(sql, rho=10**9).release()
+        assert answer.statements == {"x": said}, sql
+        if said == "truth":
+            assert answer["x"][answer["k"].index(None)] == len(UNLISTED["ward"]), sql
+
+
+@pytest.mark.parametrize(
+    ("expression", "keys", "said"),
+    [
+        ("SUM(COUNT(*)) OVER (ORDER BY ward)", "ward", "at least"),
+        ("SUM(COUNT(*)) OVER (PARTITION BY sex ORDER BY ward)", "ward, sex", "at least"),
+        ("SUM(COUNT(*)) OVER (PARTITION BY ward ORDER BY sex)", "ward, sex", "truth"),
+        ("SUM(COUNT(*)) OVER (ORDER BY sex)", "sex", "truth"),
+        ("LAG(COUNT(*)) OVER (ORDER BY ward)", "ward", "of counted rows"),
+        ("LAG(COUNT(*)) OVER (PARTITION BY ward ORDER BY sex)", "ward, sex", "truth"),
+        ("SUM(COUNT(*)) OVER (PARTITION BY ward)", "ward, sex", "truth"),
+        ("SUM(COUNT(*)) OVER (PARTITION BY sex)", "ward, sex", "at least"),
+        ("100 * COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY ward)", "ward, sex", "truth"),
+    ],
+)
+def test_windows_say_truth_where_no_key_that_is_not_listed_comes_between(expression, keys, said, tmp_path):
+    answer = unlisted(tmp_path).quote(f"SELECT {keys}, {expression} AS x FROM t GROUP BY {keys}", rho=10**9).release()
+    assert answer.statements == {"x": said}
+    with duckdb.connect() as engine:
+        engine.register("t", pyarrow.table(UNLISTED))
+        rows = engine.execute(f"SELECT {keys}, {expression} AS x FROM t GROUP BY {keys}").fetchall()
+    plain, names = {row[:-1]: row[-1] for row in rows}, keys.split(", ")
+    for *key, found in zip(*(answer[name] for name in (*names, "x")), strict=True):
+        if tuple(key) in plain and plain[tuple(key)] is not None and said == "truth":
+            assert found == pytest.approx(plain[tuple(key)], rel=0.01), key
+        elif tuple(key) in plain and said == "at least":
+            assert found <= plain[tuple(key)] + 0.01, key

@@ -85,3 +85,10 @@ def test_an_epsilon_that_hides_nothing_is_refused_before_its_noise_is_looked_for
     with pytest.raises(NumberError, match="above 1e18") as found:
         data.quote(QUESTIONS[0], epsilon=epsilon)
     assert found.value.where == "epsilon"
+
+
+def test_an_epsilon_that_says_nothing_is_a_slip(tmp_path):
+    data = clinic(tmp_path)
+    with pytest.raises(NumberError, match="below 1e-100"):
+        data.quote(QUESTIONS[0], epsilon="0.99e-100")
+    assert data.quote(QUESTIONS[0], epsilon="1e-6").epsilon() == pytest.approx(1e-6)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from dither.query.plan.base import Expression
 from dither.query.plan.dates import DateAdd, DateCast, DateDiff, DateTrunc
 from dither.query.plan.expressions import Arithmetic, Case, ColumnValue, Constant, DatePart, columns_of
-from dither.query.plan.functions import Coalesce, GreatestLeast, Length
+from dither.query.plan.functions import Coalesce, GreatestLeast, Length, WidthBucket
 from dither.query.plan.lattice import choices_of, divisor_of, step_of
 from dither.query.policy.column import Column, Type
 from dither.query.policy.table import Table
@@ -108,11 +108,36 @@ def hard_facts(column: Column, of: Expression, table: Table) -> set[str]:
     return found | ({f"keys.{column.name}"} if column.keys is not None and not unlisted_columns(of, table) else set())
 
 
-def unlisted_columns(of: Expression, table: Table) -> set[Column]:
+def unlisted_columns(of: Expression, table: Table, *, within: bool = False) -> set[Column]:
     """Return the columns whose value may be none of the keys that their owner lists, so that an expression may have a value
-    that is not listed either. What a condition decides is always listed, and so is what was moved to the nearest key."""
-    listed = {column for column in value_columns(of) if column.keys is not None and not column.clamped}
-    return {one for one in listed if one.type is not Type.BOOLEAN and f"keys.{one.name}" not in table.hard}
+    that is not listed either.
+
+    That is so where keys are what the listed values of columns lead to (`sql/group_keys.py`), also by a condition: another
+    value may meet one that no listed value meets. Values that were moved to the nearest key are listed.
+
+    Args:
+        of: what rows are sorted by.
+        table: the rows.
+        within: whether it is a part of that: there, keys are those of its columns if all of them have some.
+    """
+    if isinstance(of, ColumnValue):
+        column = of.column
+        is_listed = column.keys is None or column.clamped or f"keys.{column.name}" in table.hard
+        both = column.type is Type.BOOLEAN and len(column.keys or ()) == len((False, True))
+        return set() if is_listed or both else {column}
+    has_others = any(column.keys is None for column in columns_of(of))
+    if (not within or has_others) and _lists_all(of, within=within):
+        return set()
+    return {one for part in _parts(of) for one in unlisted_columns(part, table, within=True)}
+
+
+def _lists_all(of: Expression, *, within: bool) -> bool:
+    """Return whether the keys of an expression are all values that it can have, whatever its columns hold."""
+    if isinstance(of, Case):
+        return not within and of.otherwise is not None and all(isinstance(label, Constant) for label in choices_of(of))
+    if isinstance(of, DatePart):
+        return of.part not in ("year", "isoyear")
+    return of.facts.type is Type.BOOLEAN or isinstance(of, WidthBucket)
 
 
 def value_columns(of: Expression | None) -> set[Column]:

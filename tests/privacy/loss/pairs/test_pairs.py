@@ -14,6 +14,7 @@ from dither.numeric.balls import precision
 from dither.numeric.enclosure import to_ball
 from dither.numeric.number import Number
 from dither.privacy import amplify
+from dither.privacy.loss.pairs import poisson_sampled_decay
 from dither.privacy.loss.pairs.discrete_gaussian import DiscreteGaussianPair
 from dither.privacy.loss.pairs.discrete_laplace import LONGEST, discrete_laplace
 from dither.privacy.loss.pairs.finite import FinitePair, common
@@ -152,6 +153,25 @@ def test_the_decay_of_a_sampled_gaussian_holds_far_out(mu2, rate, c, turned):
                 bound = pair.decay(line, h * n)
                 assert all(abs(value).lower() <= bound.upper() for value in values[n:])
         assert pair.decay(line, to_ball(Fraction(10**6 * scale))) < arb("0.1")
+
+
+def test_a_decay_that_is_known_less_well_is_bounded_by_more(monkeypatch):
+    """With losses as wide balls, every end that is rounded the wrong way is seen."""
+
+    def bounds(radius):
+        def wide(*given):
+            masses, edges = cells(*given)
+            return masses, [edge + arb(0, radius) for edge in edges]
+
+        monkeypatch.setattr(poisson_sampled_decay, "_cells", wide)
+        total = 1 + to_ball(1).expm1() / 100  # E w^2
+        decay = poisson_sampled_decay.build(Fraction(1), Fraction(1, 10), to_ball(2), total)
+        return [decay.after(to_ball(v)) for v in (1, 2, 3, 5, 8, 13, 20)]
+
+    cells = poisson_sampled_decay._cells
+    with precision(96):
+        narrow, wide = bounds(0), bounds(1e-3)
+        assert all(one < other for one, other in zip(narrow, wide, strict=True))
 
 
 def test_turns_do_not_grow():

@@ -249,12 +249,6 @@ def test_tables_of_two_engines(address, tmp_path, visits):
         data.quote("SELECT COUNT(*) AS n FROM mine JOIN others ON mine.ward = others.ward", epsilon=1)
 
 
-def test_nodes_that_were_not_shown_to_be_the_same(address, tmp_path, visits, monkeypatch):
-    monkeypatch.setattr("dither.query.engines.postgres.support.CERTIFIED", frozenset({"scan", "column", "counter"}))
-    with pytest.raises(QuestionError, match="PostgreSQL does not answer like yet"):
-        dataset(address, tmp_path).quote("SELECT COUNT(*) AS n FROM visits WHERE ward LIKE 'A%'", epsilon=1)
-
-
 # -- nobody's code runs, nothing is written, nothing is told ---------------------------------------------------------------
 
 

@@ -14,8 +14,11 @@ from dither.query.engines.duckdb import run as running
 from dither.query.engines.duckdb.key_tables import KeyTables
 from dither.query.engines.duckdb.words import DuckDBWords
 from dither.query.engines.key_lists import KeyLists
+from dither.query.engines.templates import group_keys
 from dither.query.engines.templates.totals import totals_sql
 from dither.query.engines.words import Words
+from dither.query.plan.expressions import ColumnValue
+from dither.query.policy.column import Column, Type
 from tests.query.clinics import clinic
 from tests.query.neighbours import engine_with, random_case, random_row, table_of
 
@@ -129,3 +132,14 @@ def test_the_most_keys(tmp_path):
     many = {"ward": [str(number) for number in range(500_001)], "sex": ["f", "m"]}
     with pytest.raises(QuestionError, match="1000002 rows"):
         clinic(tmp_path, keys=many).quote("SELECT ward, sex, COUNT(*) AS n FROM visits GROUP BY ward, sex", epsilon=1)
+
+
+def test_many_whole_keys_in_a_row_are_two_ends():
+    """A list of them would be compared one by one; a number between two keys that is none is no key."""
+    words = DuckDBWords()
+    integer, real = (ColumnValue(Column("k", kind)) for kind in (Type.INTEGER, Type.FLOAT))
+    last = group_keys.MANY + 1
+    whole = tuple(range(1, last + 1))
+    assert f"BETWEEN {words.constant(1)} AND {words.constant(last)}" in group_keys.key(words, integer, whole)
+    for by, keys in ((integer, whole[:-1]), (integer, (*whole[:-1], last + 1)), (real, whole)):
+        assert "BETWEEN" not in group_keys.key(words, by, keys)

@@ -12,7 +12,8 @@ What a column says is the weakest statement that is true of it:
 Windows look at rows of the answer. Where a private release or HAVING chose them, the truth of all rows is not what they
 hold, and they are of counted rows. Rows that have no key, or one that nobody listed, are in no row of the answer, and in no
 total, of a window or of ROLLUP: where there may be some, the total of a count is at least so much, and any other of counted
-rows. So is everything where rows are compared with what a scalar subquery released.
+rows. A key that nobody listed may come before others: so is a running sum of counts, and what LAG finds is of counted rows.
+So is everything where rows are compared with what a scalar subquery released.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from dither.query.answers.derived.interval_arithmetic import may_be_missing
 from dither.query.answers.derived.intervals import DerivedIntervals
 from dither.query.answers.derived.values import DerivedValues, Value, plain
 from dither.query.counters.value_ranges import cut_number, is_uninformative
+from dither.query.plan.aggregates import RunningCount
 from dither.query.plan.base import Expression
 from dither.query.plan.derived import (
     Cast,
@@ -42,7 +44,9 @@ from dither.query.plan.derived import (
     Shift,
     Term,
     Total,
+    Window,
     WindowStatistic,
+    terms,
 )
 from dither.query.plan.expression_parts import exchanged, unlisted_columns
 from dither.query.plan.expressions import (
@@ -208,28 +212,32 @@ def said_by(offer: Offer) -> dict[str, Statement]:
         said = {name: Statement.COUNTED if one in (*FULL, *LEAST) else one for name, one in said.items()}
     adds = frozenset(name for name, statistic, place in offer.columns if statistic.adds_up(place))
     chosen = offer.choice is not None or bool(offer.question.having)
-    lacking = {place for place, group in enumerate(offer.question.groups) if may_lack_key(group, offer.question)}
-    if any(lacking - set(level) for level in offer.question.sets):  # totals without the rows that have none of the keys
+    question = offer.question
+    unlisted = {place for place, group in enumerate(question.groups) if may_be_unlisted(group, question)}
+    lacking = unlisted | {place for place, group in enumerate(question.groups) if may_be_missing_key(group, question)}
+    if any(lacking - set(level) for level in question.sets):  # totals without the rows that have none of the keys
         said = {name: _of_keys(one, sums=name in adds) for name, one in said.items()}
-    missing = bool(lacking)
+    for running in question.aggregates:  # missing keys come last; others may come before
+        if isinstance(running, RunningCount) and any(question.groups[place].by == running.of for place in unlisted):
+            said[running.name] = _of_keys(said[running.name], sums=True)
     inner = {f"#{place}": said_by(one)[one.question.shown[0]] for place, one in enumerate(offer.inner)}
-    of = Said(said | inner, adds, chosen=chosen, missing=missing)
+    of = Said(said | inner, adds, frozenset(lacking), frozenset(unlisted), chosen=chosen, has_sets=bool(question.sets))
     return said | {column.name: of.term(column.of) for column in offer.question.derived}
 
 
-def may_lack_key(group: Group, question: Question) -> bool:
-    """Return whether rows of a question may have none of a group's keys: a value may be missing, or be one that its owner
-    did not list, and WHERE lets it be."""
+def may_be_missing_key(group: Group, question: Question) -> bool:
+    """Return whether rows of a question may have no key of a group: a value may be missing, and WHERE lets it be."""
     present: dict[Expression, Expression] = {
         ColumnValue(column): ColumnValue(replace(column, nullable=False)) for column in _present(question.where)
     }
-    if exchanged(group.meaning, present).facts.nullable:
-        return True
-    for column in unlisted_columns(group.meaning, question.relation.table):
-        asked = listed_values(column, question.where, question.relation)
-        if asked is None or not asked <= set(column.keys or ()):
-            return True
-    return False
+    return bool(exchanged(group.meaning, present).facts.nullable)
+
+
+def may_be_unlisted(group: Group, question: Question) -> bool:
+    """Return whether rows of a question may have a key of a group that its owner did not list, and WHERE lets them."""
+    columns = unlisted_columns(group.meaning, question.relation.table)
+    asked = {column: listed_values(column, question.where, question.relation) for column in columns}
+    return any(values is None or not values <= set(column.keys or ()) for column, values in asked.items())
 
 
 def _present(condition: Expression | None) -> set[Column]:
@@ -262,8 +270,10 @@ class Said:
 
     said: Mapping[str, Statement]  # by the name of an aggregate, or # and the place of a scalar subquery
     adds: frozenset[str]  # aggregates to which no row adds less than nothing
+    lacking: frozenset[int]  # groups of whose keys rows may have none, and be in no row of the answer
+    unlisted: frozenset[int]  # those of which rows may have one that is not listed: in plain SQL a row between others
     chosen: bool  # whether a private release or HAVING chose the rows of the answer
-    missing: bool  # whether rows may have none of the keys, and be in no row of the answer
+    has_sets: bool  # whether some rows of the answer are totals of others
 
     def term(self, term: Term) -> Statement:
         """What a term says."""
@@ -285,6 +295,8 @@ class Said:
             case FirstKnown(parts):
                 last = next((at for at, part in enumerate(parts) if not may_be_missing(part)), len(parts) - 1)
                 found = {self.term(part) for part in parts[: last + 1]}
+                if any(isinstance(one, Shift) and self._may_end_early(one) for one in terms(term)):
+                    found.add(Statement.COUNTED)
                 return found.pop() if len(found) == 1 else _weakest(found)
         raise AssertionError(term)
 
@@ -292,10 +304,19 @@ class Said:
         found = self.term(term.of)
         if isinstance(term, Shift) and term.by_numbers:
             return Statement.RELEASED
-        if found is Statement.RELEASED or not (self.chosen or (self.missing and not isinstance(term, Shift))):
+        places = self.unlisted if isinstance(term, Shift) else self.lacking  # a row without a key comes last
+        if found is Statement.RELEASED or not (self.chosen or self._beside(term, places)):
             return found
         sums = isinstance(term, Total) and isinstance(term.of, ReleasedValue) and term.of.name in self.adds
         return _of_keys(found, sums=sums and not self.chosen)
+
+    def _beside(self, term: Window, places: frozenset[int]) -> frozenset[int]:
+        """Groups by which a partition may lack rows; all of its rows have the keys of the partition itself."""
+        return places if self.has_sets else places - set(term.by)
+
+    def _may_end_early(self, term: Shift) -> bool:
+        """Whether LEAD may find nothing where plain SQL finds the row without a key, which comes last."""
+        return term.offset < 0 and bool(self._beside(term, self.lacking))
 
 
 def _together(sign: str, left: tuple[Term, Statement], right: tuple[Term, Statement]) -> Statement:
