@@ -21,7 +21,7 @@ BUDGETS = {
     "tests/client": 10,
     "tests/density": 170,
     "tests/docs": 170,
-    "tests/golden": 30,
+    "tests/golden": 65,
     "tests/learn": 80,
     "tests/ledger": 110,
     "tests/local": 60,

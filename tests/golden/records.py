@@ -188,7 +188,7 @@ def _plain(value: Any) -> Any:
 
 
 def short(value: float) -> str:
-    """A float by its first digits; by fewer near the middle of two numbers, which another processor might round otherwise."""
+    """A float by its first digits; by fewer near the middle of two, which another processor might round otherwise."""
     for digits in range(DIGITS, 0, -1):
         low, high = (f"{value * (1 + way):.{digits}g}" for way in (-NEAR, NEAR))
         if low == high:

@@ -72,8 +72,12 @@ WORDS = {
     "concat_ws",
     "date_trunc",
     "div",
+    "exp",
     "extract",
+    "log10",
     "md5",
+    "power",
+    "trunc",
 }  # the portable spelling, which an engine may not have
 
 
