@@ -1,7 +1,13 @@
-"""Some hundred questions of all kinds about the clinic of this folder, each by a short name."""
+"""Questions of all kinds about the clinic of this folder, each by a short name: those that are answered under some budget.
+
+`QUESTIONS` are asked at the usual price, `TERMS` with other keywords of `Dataset.quote`, `BATCHES` as lists. A new operator,
+statistic, join, window or keyword gets a question here; `test_golden.py` names those without one.
+"""
 
 # ruff: noqa: E501
 from __future__ import annotations
+
+import dither
 
 QUESTIONS: dict[str, str] = {
     # counts
@@ -29,6 +35,7 @@ QUESTIONS: dict[str, str] = {
     "variance": "SELECT VAR_POP(age) AS v FROM visits",
     "sample variance": "SELECT VAR_SAMP(age) AS v FROM visits",
     "deviations": "SELECT ward, STDDEV_POP(cost) AS d, STDDEV(cost) AS e FROM visits GROUP BY ward",
+    "rows beside deviation": "SELECT COUNT(*) AS n, STDDEV(cost) AS d FROM visits",
     "average beside deviation": "SELECT AVG(age) AS a, STDDEV(age) AS d, COUNT(age) AS n FROM visits",
     # quantiles
     "median": "SELECT MEDIAN(cost) AS m FROM visits",
@@ -59,6 +66,8 @@ QUESTIONS: dict[str, str] = {
     "largest ward": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC LIMIT 1",
     "largest days": "SELECT EXTRACT(day FROM day) AS d, EXTRACT(month FROM day) AS m, COUNT(*) AS n FROM visits "
     "GROUP BY d, m ORDER BY n DESC LIMIT 3",
+    "largest of many": "SELECT EXTRACT(day FROM day) AS d, ward, COUNT(*) AS n FROM visits GROUP BY d, ward ORDER BY n DESC LIMIT 2",
+    "largest by people": "SELECT age, COUNT(DISTINCT person) AS p FROM visits GROUP BY age ORDER BY p DESC LIMIT 2",
     # conditions
     "equal": "SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'",
     "not equal": "SELECT COUNT(*) AS n FROM visits WHERE ward <> 'A'",
@@ -121,24 +130,180 @@ QUESTIONS: dict[str, str] = {
     "with": "WITH old AS (SELECT * FROM visits WHERE age > 60) SELECT ward, AVG(cost) AS a FROM old GROUP BY ward",
     "union": "SELECT COUNT(*) AS n FROM (SELECT person, age FROM visits UNION ALL SELECT patient, nights FROM stays) AS q",
     "stays by floor": "SELECT floor, COUNT(*) AS n, AVG(nights) AS a FROM stays GROUP BY floor",
+    # every comparison, part of a date, period, function of texts and of numbers
+    "comparisons": "SELECT COUNT(*) AS n FROM visits WHERE age <> 3 AND age < 90 AND cost <= 1900 AND age > 2 AND cost >= 1 AND NOT ward = 'B'",
+    "parts of dates": "SELECT COUNT(*) AS n FROM visits WHERE EXTRACT(year FROM day) = 2024 AND EXTRACT(quarter FROM day) < 4 AND EXTRACT(month FROM day) > 1 AND EXTRACT(day FROM day) < 31 AND EXTRACT(week FROM day) > 2 AND EXTRACT(isodow FROM day) < 7 AND EXTRACT(doy FROM day) > 9 AND EXTRACT(isoyear FROM day) = 2024",
+    "parts of times": "SELECT COUNT(*) AS n FROM visits WHERE EXTRACT(hour FROM at) < 20 AND EXTRACT(minute FROM at) < 50 AND EXTRACT(second FROM at) = 0",
+    "periods": "SELECT COUNT(*) AS n FROM visits WHERE DATE_TRUNC('year', at) = DATE '2024-01-01' AND DATE_TRUNC('quarter', day) > DATE '2024-01-01' AND DATE_TRUNC('week', day) < DATE '2024-11-25' AND DATE_TRUNC('day', at) > DATE '2024-01-05' AND DATE_TRUNC('hour', at) < TIMESTAMP '2024-12-01 05:00:00' AND DATE_TRUNC('minute', at) < TIMESTAMP '2024-12-01 05:00:00' AND DATE_TRUNC('second', at) < TIMESTAMP '2024-12-01 05:00:00'",
+    "dates between": "SELECT COUNT(*) AS n FROM visits WHERE DATE_DIFF('day', day, at) = 0 AND DATE_DIFF('month', day, DATE '2025-01-01') > 2 AND DATE_DIFF('quarter', day, DATE '2025-01-01') > 0 AND DATE_DIFF('year', day, DATE '2025-01-01') = 1",
+    "times between": "SELECT COUNT(*) AS n FROM visits WHERE DATE_DIFF('hour', at, TIMESTAMP '2025-01-01 00:00:00') > 9 AND DATE_DIFF('minute', at, TIMESTAMP '2025-01-01 00:00:00') > 9 AND DATE_DIFF('second', at, TIMESTAMP '2025-01-01 00:00:00') > 9 AND DATE_DIFF('microsecond', at, TIMESTAMP '2025-01-01 00:00:00') > 9",
+    "dates moved": "SELECT COUNT(*) AS n FROM visits WHERE at + INTERVAL '1 month' > TIMESTAMP '2024-03-29 00:00:00' AND day - INTERVAL '3 days' < DATE '2024-11-01'",
+    "dates of times": "SELECT COUNT(*) AS n FROM visits WHERE CAST(at AS DATE) < DATE '2024-03-01' OR CAST(day AS TIMESTAMP) > TIMESTAMP '2024-10-01 00:00:00'",
+    "average of days": "SELECT AVG(DATE_DIFF('day', DATE '2024-01-01', due)) AS d FROM bills",
+    "trimmed": "SELECT COUNT(*) AS n FROM visits WHERE LTRIM(town) = 'town 1' OR RTRIM(town) = 'town 2' OR TRIM(town) = 'town 3' OR UPPER(town) = 'TOWN 4' OR LOWER(town) = 'town 5'",
+    "joined texts": "SELECT COUNT(*) AS n FROM visits WHERE ward || town = 'Atown 3'",
+    "elementary": "SELECT SUM(SQRT(cost)) AS r, SUM(LN(age + 1)) AS l, AVG(LOG10(age + 1)) AS t, AVG(LOG2(age + 1)) AS b, SUM(EXP(-share)) AS e FROM visits",
+    "powers": "SELECT SUM(POWER(share, 2)) AS s, AVG(POWER(age, 1.5)) AS p FROM visits",
+    "roundings": "SELECT SUM(CEIL(cost)) AS c, SUM(TRUNC(cost)) AS t, AVG(ROUND(cost, 1)) AS r, AVG(FLOOR(cost)) AS f FROM visits",
+    "whole quotients": "SELECT age // 25 AS q, COUNT(*) AS n FROM visits GROUP BY q",
+    "signs": "SELECT SIGN(share) AS g, COUNT(*) AS n FROM visits GROUP BY g",
+    "ages": "SELECT floor, COUNT(*) AS n FROM stays GROUP BY floor ORDER BY floor DESC",
+    "open keys": "SELECT nights, COUNT(*) AS n FROM stays GROUP BY nights",
+    "open keys on one side": "SELECT LEAST(nights, 5) AS k, COUNT(*) AS n FROM stays GROUP BY k",
+    "open keys, mixed": "SELECT nights % 3 AS k, COUNT(*) AS n FROM stays GROUP BY k",
+    "sum of lengths": "SELECT SUM(LEAST(LENGTH(town), 9)) AS s FROM visits",
+    "filtered aggregates": "SELECT COUNT(*) FILTER (WHERE new) AS n, SUM(cost) FILTER (WHERE age > 50) AS s FROM visits",
+    "regression": "SELECT REGR_SLOPE(cost, age) AS b, REGR_INTERCEPT(cost, age) AS a, REGR_R2(cost, age) AS r FROM visits",
+    "count of conditions": "SELECT COUNT_IF(age > 50) AS n, AVG(CASE WHEN new THEN 1 ELSE 0 END) AS p FROM visits",
+    # counts of different values
+    "distinct values": "SELECT COUNT(DISTINCT town) AS k FROM visits",
+    "distinct values by ward": "SELECT ward, COUNT(DISTINCT town) AS k FROM visits GROUP BY ward",
+    "distinct pages": "SELECT COUNT(DISTINCT page) AS k FROM clicks",
+    "distinct days": "SELECT COUNT(DISTINCT due) AS k FROM bills",
+    "distinct keys, many": "SELECT COUNT(DISTINCT age) AS k FROM visits",
+    # people, and what they are counted by
+    "people in bills": "SELECT kind, COUNT(DISTINCT payer) AS p, COUNT(*) AS n FROM bills GROUP BY kind",
+    "average of people": "SELECT SUM(cost) / COUNT(DISTINCT person) AS a FROM visits",
+    # limits that nobody exceeds, and limits of sums
+    "hard counts": "SELECT COUNT(*) AS n FROM bills",
+    "hard counts by kind": "SELECT kind, COUNT(*) AS n FROM bills GROUP BY kind",
+    "limited sum": "SELECT SUM(paid) AS s FROM bills",
+    "limited sums": "SELECT kind, SUM(paid) AS s, COUNT(*) AS n FROM bills GROUP BY kind",
+    "limited average": "SELECT kind, AVG(paid) AS a FROM bills GROUP BY kind",
+    "bills by month": "SELECT DATE_TRUNC('month', due) AS m, SUM(paid) AS s FROM bills GROUP BY m",
+    "median of bills": "SELECT MEDIAN(paid) AS m, MIN(paid) AS a, MAX(paid) AS b FROM bills",
+    # limits and bounds that the policy leaves to each question, and a minimum size of groups
+    "found rows": "SELECT COUNT(*) AS n FROM calls",
+    "found rows by topic": "SELECT topic, COUNT(*) AS n FROM calls GROUP BY topic",
+    "found people": "SELECT topic, COUNT(DISTINCT caller) AS p FROM calls GROUP BY topic",
+    "found sums": "SELECT SUM(seconds) AS s FROM calls",
+    "found averages": "SELECT topic, AVG(seconds) AS a, COUNT(*) AS n FROM calls GROUP BY topic",
+    "found median": "SELECT MEDIAN(seconds) AS m FROM calls",
+    # rows that belong to people through another table
+    "doses": "SELECT drug, COUNT(*) AS n, SUM(amount) AS s FROM doses GROUP BY drug",
+    "doses by ward": "SELECT ward, SUM(amount) AS s FROM visits JOIN doses ON visits.visit = doses.visit GROUP BY ward",
+    "median dose": "SELECT MEDIAN(amount) AS m FROM doses WHERE drug <> 'z'",
+    "people with doses": "SELECT drug, COUNT(DISTINCT person) AS p FROM visits JOIN doses USING (visit) GROUP BY drug",
+    # joins
+    "full join": "SELECT COUNT(*) AS n FROM visits FULL JOIN stays ON person = patient",
+    "left join on people": "SELECT SUM(v) AS s FROM (SELECT a.person, b.n AS v FROM visits AS a LEFT JOIN (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS b ON a.person = b.person AND b.n > a.age) AS q",
+    "join of totals": "SELECT AVG(LEAST(k, 9)) AS a FROM (SELECT a.person, k FROM visits AS a JOIN (SELECT patient, COUNT(*) AS k FROM stays GROUP BY patient) AS b ON a.person = b.patient WHERE age > 18) AS q",
+    "in": "SELECT COUNT(*) AS n FROM visits WHERE person IN (SELECT patient FROM stays WHERE floor = 1)",
+    "not exists": "SELECT COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM stays s WHERE s.patient = v.person)",
+    "exists in public": "SELECT COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM wards w WHERE w.ward = v.ward AND w.beds > 15)",
+    "public using": "SELECT site, SUM(cost) AS s, AVG(beds) AS b FROM visits JOIN wards USING (ward) GROUP BY site",
+    # totals of each person
+    "own minima": "SELECT AVG(v) AS a FROM (SELECT person, MIN(age) AS v FROM visits GROUP BY person) AS q",
+    "own maxima": "SELECT MEDIAN(v) AS m FROM (SELECT person, MAX(ROUND(cost)) AS v FROM visits GROUP BY person) AS q",
+    "own averages": "SELECT AVG(v) AS a, COUNT(*) AS n FROM (SELECT person, AVG(cost) AS v FROM visits GROUP BY person) AS q",
+    "own values": "SELECT SUM(v) AS s FROM (SELECT person, COUNT(cost) AS v FROM visits GROUP BY person) AS q",
+    "own wards": "SELECT AVG(v) AS a FROM (SELECT person, COUNT(DISTINCT ward) AS v FROM visits GROUP BY person) AS q",
+    "own counts as keys": "SELECT LEAST(k, 4) AS k, COUNT(*) AS people FROM (SELECT person, COUNT(*) AS k FROM visits GROUP BY person) AS q GROUP BY 1",
+    "own totals of groups": "SELECT ward, AVG(v) AS a FROM (SELECT person, ward, SUM(age) AS v FROM visits GROUP BY person, ward) AS q GROUP BY ward",
+    "own having": "SELECT COUNT(*) AS n FROM (SELECT person FROM visits GROUP BY person HAVING COUNT(*) > 2) AS q",
+    # windows over the rows of each person
+    "own places": "SELECT COUNT(*) AS n FROM (SELECT person, RANK() OVER (PARTITION BY person ORDER BY day DESC) AS r, DENSE_RANK() OVER (PARTITION BY person ORDER BY age NULLS FIRST) AS d, ROW_NUMBER() OVER (PARTITION BY person ORDER BY day, visit) AS k FROM visits) AS q WHERE r < 3 AND d < 4 AND k < 5",
+    "own first and last": "SELECT SUM(f) AS f, SUM(l) AS l, SUM(x) AS x FROM (SELECT person, FIRST_VALUE(age) OVER (PARTITION BY person ORDER BY visit) AS f, LAST_VALUE(age) OVER (PARTITION BY person ORDER BY visit ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS l, NTH_VALUE(age, 2) OVER (PARTITION BY person ORDER BY visit ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS x FROM visits) AS q",
+    "own leads": "SELECT AVG(ABS(c)) AS a FROM (SELECT LEAD(age) OVER (PARTITION BY person ORDER BY visit) - age AS c FROM visits) AS q",
+    "own running totals": "SELECT AVG(LEAST(c, 9)) AS a, MAX(v) AS m FROM (SELECT person, COUNT(*) OVER (PARTITION BY person ORDER BY visit) AS c, MAX(age) OVER (PARTITION BY person ORDER BY visit ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS v FROM visits) AS q",
+    "own running sums": "SELECT SUM(v) AS s FROM (SELECT person, SUM(age) OVER (PARTITION BY person, ward ORDER BY visit) AS v FROM visits) AS q",
+    # columns that are computed from released numbers
+    "computed": "SELECT ward, COUNT(*) + 1 AS a, COUNT(*) - 1 AS b, COUNT(*) * 2 AS c, SUM(cost) / COUNT(*) AS d, COUNT(*) // 3 AS e, COUNT(*) % 4 AS f FROM visits GROUP BY ward",
+    "rounded results": "SELECT ward, ROUND(AVG(cost), 1) AS r, CAST(AVG(age) AS BIGINT) AS i, CAST(COUNT(*) AS DOUBLE) AS d, COALESCE(AVG(cost), 0) AS c, SUM(cost) / NULLIF(COUNT(*), 0) AS q FROM visits GROUP BY ward",
+    "shares": "SELECT ward, COUNT(*) / SUM(COUNT(*)) OVER () AS share, SUM(COUNT(*)) OVER () AS whole FROM visits GROUP BY ward",
+    "over groups": "SELECT new, ward, AVG(COUNT(*)) OVER (PARTITION BY new) AS a, MIN(COUNT(*)) OVER (PARTITION BY new) AS b, MAX(COUNT(*)) OVER (PARTITION BY new) AS c, COUNT(*) OVER (PARTITION BY new) AS d FROM visits GROUP BY new, ward",
+    "places": "SELECT ward, RANK() OVER (ORDER BY COUNT(*) DESC) AS r, DENSE_RANK() OVER (ORDER BY COUNT(*)) AS d, ROW_NUMBER() OVER (ORDER BY ward) AS k FROM visits GROUP BY ward",
+    "changes": "SELECT EXTRACT(month FROM day) AS m, COUNT(*) AS n, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY m) AS c, LEAD(COUNT(*), 2) OVER (ORDER BY COUNT(*)) AS l FROM visits GROUP BY m",
+    "numbers of subqueries": "SELECT ward, COUNT(*) AS n, COUNT(*) * 100.0 / (SELECT COUNT(*) FROM visits) AS percent FROM visits GROUP BY ward",
+    "two subqueries": "SELECT COUNT(*) AS n FROM visits WHERE cost > (SELECT AVG(cost) FROM visits) AND age > (SELECT MEDIAN(age) FROM visits)",
+    "public subquery": "SELECT COUNT(*) AS n FROM visits WHERE cost > 10 * (SELECT MAX(beds) FROM wards)",
+    # after the release
+    "having of every kind": "SELECT ward, COUNT(*) AS n, AVG(cost) AS a FROM visits GROUP BY ward HAVING (COUNT(*) > 20 OR NOT AVG(cost) < 900) AND AVG(cost) IS NOT NULL AND NOT (COUNT(*) > 99 AND ward <> 'D')",
+    "having of a subquery": "SELECT ward, AVG(cost) AS a FROM visits GROUP BY ward HAVING AVG(cost) > (SELECT AVG(cost) FROM visits)",
+    "offset": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n LIMIT 2 OFFSET 1",
+    "grouping sets": "SELECT ward, new, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((ward), (new), ())",
+    "cube": "SELECT COALESCE(ward, 'all') AS w, new, COUNT(*) AS n FROM visits GROUP BY CUBE (ward, new)",
+    # other spellings
+    "bigquery": "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed = 1) ward, COUNT(*) AS n FROM visits GROUP BY ward",
+    "people of two tables": "SELECT COUNT(DISTINCT person) AS n FROM (SELECT person FROM visits UNION ALL SELECT patient FROM stays) AS q",
+    "qualify": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward QUALIFY DENSE_RANK() OVER (ORDER BY COUNT(*) DESC) = 1",
+    # what needs no private row
+    "keys alone": "SELECT DISTINCT ward, new FROM visits",
+    "columns alone": "SELECT * FROM visits LIMIT 0",
+    "of public tables": "SELECT site, COUNT(*) AS n, SUM(beds) AS b, AVG(beds) AS a FROM wards GROUP BY site ORDER BY site",
+    "public rows": "SELECT w.ward, CASE WHEN beds > 15 THEN 'large' ELSE 'small' END AS size FROM wards w WHERE beds = (SELECT MAX(beds) FROM wards) OR site IN ('north') ORDER BY 1",
+    "public unions": "SELECT k FROM (SELECT ward AS k FROM wards UNION ALL SELECT site FROM wards WHERE site IS NOT NULL) AS u ORDER BY 1",
 }
 
-# Beside the price: other words of the question.
-TERMS: dict[str, tuple[str, dict[str, object]]] = {
-    "weights": ("count and average", {"bounding": "weights"}),
-    "groups": ("count and average", {"bounding": "groups"}),
-    "clip": ("count and average", {"bounding": "clip"}),
-    "confidence": ("rows by ward", {"confidence": "99%"}),
-    "size": ("average by ward", {"size": 500}),
-    "wished error": ("rows by ward", {"error": {"n": 20}}),
-    "wished errors": ("count and average", {"error": {"n": 50, "cost": 100}, "size": 1000}),
-    "other": ("rows by unknown keys", {"other": "others"}),
-    "delta": ("rows by unknown keys", {"delta": "1e-8"}),
-    "rho": ("count and average", {"rho": "0.01"}),
-}
-BATCHES: dict[str, list[str]] = {
-    "two counts": ["rows by ward", "two groups"],
-    "ranges": ["between", "equal", "in a list", "not equal"],
-    "all kinds": ["count and average", "median", "people by ward", "deviations"],
-    "unknown beside declared": ["rows by ward", "unknown keys"],
+# Beside the price: other words of the question. Those that state another price have no usual one.
+PRICES = {"epsilon", "rho", "guarantee", "error"}
+TERMS: list[tuple[str, str, dict[str, object]]] = [
+    ("count and average", "weights", {"bounding": "weights"}),
+    ("count and average", "groups", {"bounding": "groups"}),
+    ("count and average", "clip", {"bounding": "clip"}),
+    ("limited sums", "clip sum", {"bounding": "clip sum"}),
+    ("limited sums", "clip", {"bounding": "clip"}),
+    ("people by ward", "groups", {"bounding": "groups"}),
+    ("rows by ward", "confidence", {"confidence": "99%"}),
+    ("average by ward", "size", {"size": 500}),
+    ("ratio", "size of quotients", {"size": 500}),
+    ("deviations", "spread", {"size": 500, "spread": {"cost": 300}}),
+    ("correlation", "spread of pairs", {"size": 500, "spread": {"cost": 300, "age": 20}}),
+    ("rows by ward", "wished error", {"error": {"n": 20}}),
+    ("count and average", "wished errors", {"error": {"n": 50, "cost": 100}, "size": 1000}),
+    ("distinct values", "wished error of values", {"error": {"k": 20}}),
+    ("count and average", "rho", {"rho": "0.01"}),
+    ("count and average", "guarantee", {"guarantee": lambda unit: dither.pure("0.5", unit=unit)}),
+    ("count and average", "guarantee of rho", {"guarantee": lambda unit: dither.zcdp("0.01", unit=unit)}),
+    ("unknown keys", "guarantee with delta", {"guarantee": lambda unit: dither.approx(4, "1e-7", unit=unit)}),
+    ("all rows", "dear", {"epsilon": 20}),
+    ("rows by ward", "cheap", {"epsilon": "0.01"}),
+    # noise
+    ("count and average", "gaussian", {"noise": "gaussian"}),
+    ("count and average", "geometric", {"noise": "geometric"}),
+    ("unknown keys, more", "geometric", {"noise": "geometric", "epsilon": 6}),
+    ("rows by ward", "geometric, by rho", {"noise": "geometric", "rho": "0.01"}),
+    # keys that nobody declared, at a price for which some are shown
+    ("unknown keys", "shown", {"epsilon": 4}),
+    ("rows by unknown keys", "shown rows", {"epsilon": 4}),
+    ("unknown keys, more", "shown, more", {"epsilon": 8}),
+    ("unknown and declared", "shown beside declared", {"epsilon": 8}),
+    ("distinct pages", "shown values", {"epsilon": 8}),
+    ("distinct wards", "wished error", {"error": {"k": 2}}),
+    ("rows by unknown keys", "other", {"other": "others", "epsilon": 4}),
+    ("rows by unknown keys", "delta", {"delta": "1e-8"}),
+    # ends of quantiles
+    ("median by ward", "without intervals", {"intervals": False}),
+    ("median by ward", "with intervals", {"intervals": True}),
+    ("median by ward", "half for intervals", {"intervals": "1/2"}),
+    # limits and bounds
+    ("rows by ward", "found limits", {"limits": "auto"}),
+    ("sum", "found limits", {"limits": "auto"}),
+    ("people by ward", "found limits of groups", {"limits": "auto"}),
+    ("median", "found limits of a median", {"limits": "auto"}),
+    ("limited sums", "found limits of sums", {"limits": "auto"}),
+    ("average by ward", "found bounds", {"bounds": "auto"}),
+    ("average of signs", "found bounds of signs", {"bounds": "auto"}),
+    ("count and average", "found limits and bounds", {"limits": "auto", "bounds": "auto"}),
+    ("hard counts by kind", "hard limits", {"limits": "hard"}),
+    ("median of bills", "hard limits of a median", {"limits": "hard"}),
+]
+BATCHES: dict[str, tuple[list[str], dict[str, object]]] = {
+    "two counts": (["rows by ward", "two groups"], {}),
+    "ranges": (["between", "equal", "in a list", "not equal"], {}),
+    "all kinds": (["count and average", "median", "people by ward", "deviations"], {}),
+    "unknown beside declared": (["rows by ward", "unknown keys"], {}),
+    "subqueries and found limits": (["scalar subquery", "found rows", "rows by ward"], {}),
+    "keywords": (
+        ["average by ward", "deviations"],
+        {"confidence": "0.9", "size": 500, "spread": {"cost": 300}, "bounding": "weights"},
+    ),
+    "choices": (
+        ["unknown keys", "distinct values", "rows by unknown keys"],
+        {"epsilon": 12, "delta": "1e-8", "other": "others"},
+    ),
+    "found": (["average by ward", "sum"], {"limits": "auto", "bounds": "auto"}),
+    "noise": (["rows by ward", "median by ward"], {"noise": "geometric", "intervals": "1/2"}),
+    "rho": (["rows by ward", "sum"], {"rho": "0.02"}),
+    "guarantee": (["rows by ward", "sum"], {"guarantee": lambda unit: dither.pure(1, unit=unit)}),
 }

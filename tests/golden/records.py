@@ -1,123 +1,312 @@
-"""Golden records: what each question was understood as, its price, errors and words, and what was counted for it.
+"""Golden records of questions: what each means, what is counted for it, and what people read of it.
 
-`python -m tests.golden.records` writes them anew. That is done before a rebuild, never to make a test pass: a difference
-is a change of behaviour, and belongs into a commit that says so.
+`python -m tests.golden.records` writes them anew. A commit that moves code changes none of them; one that changes behavior
+says so, and shows which questions it touches. Each kind of budget has three files in `records/`:
+
+    meaning_KIND.json   the question as it is stored, its guarantee, errors and statements, and what is released how
+    reading_KIND.json   each SELECT with the rows that it gives, what is stored, and the columns of the answer
+    text_KIND.json      the words: explain, describe, the printed answer, CSV, names in JSON; and those of refusals
+
+Every draw of a release is the likeliest outcome of its distribution (`likeliest.py`), and groups of a person are kept by a
+fixed salt, so that nothing depends on chance.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import sys
 import tempfile
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-from unittest import mock
+from typing import Any, Self
+
+import pytest
 
 import dither
+from dither.cli.query import _csv, _facts
 from dither.errors import DitherError
-from dither.query import release as releasing
-from dither.query.answers.batch_answer import BatchAnswer
-from dither.query.engines.duckdb import run as engine
-from dither.testing import seeded
+from dither.query.batch import Batch
+from dither.query.dataset import Dataset
+from dither.query.pricing.offer import Offer
+from dither.terminal import stated_width
 from tests.golden.clinic import BUDGETS, save
-from tests.golden.questions import BATCHES, QUESTIONS, TERMS
+from tests.golden.hostile import REFUSED, SITUATIONS
+from tests.golden.likeliest import without_chance
+from tests.golden.questions import BATCHES, PRICES, QUESTIONS, TERMS
 
 FOLDER = Path(__file__).parent / "records"
-Record = dict[str, Any]
+FILES = ("meaning", "reading", "text")
+USUAL = {"epsilon": "0.5"}
 SALT = 12345
-LOUD = {"loud": {"rho": 10**9}, "loud pure": {"epsilon": 5000}}
+DIGITS = 6  # of floats: the last ones may depend on the processor
+NEAR = 1e-9  # relative
+Record = dict[str, Any]  # by fact
+Question = tuple[str, str | list[str], dict[str, Any]]  # a name, the text or texts, and the keywords
 
 
-def asked(kind: str) -> Iterator[tuple[str, Any, dict[str, object]]]:
+def asked(kind: str) -> Iterator[Question]:
     """Every question under a kind of budget: its name, its text or texts, and what else is stated."""
-    price = LOUD.get(kind, {"epsilon": "0.5"})
     for name, sql in QUESTIONS.items():
-        yield name, sql, price
-    for name, (question, terms) in TERMS.items():
-        stated = price if not {"error", "rho"} & set(terms) else {}
-        yield f"{question}: {name}", QUESTIONS[question], {**stated, **terms}
-    for name, questions in BATCHES.items():
-        yield f"batch: {name}", [QUESTIONS[question] for question in questions], price
+        yield name, sql, USUAL
+    for question, name, terms in TERMS:
+        yield f"{question}: {name}", QUESTIONS[question], _priced(terms, kind)
+    for name, (questions, terms) in BATCHES.items():
+        yield f"batch: {name}", [QUESTIONS[question] for question in questions], _priced(terms, kind)
 
 
-def record(data: dither.Dataset, sql: Any, terms: dict[str, object], kind: str) -> Record:
-    """What is known of a question before it is asked; where the price leaves no noise, also what was counted."""
-    try:
-        quote = data.quote(sql, **terms)
-    except DitherError as error:
-        return {"refused": type(error).__name__, "why": error.why, "instead": error.instead}
-    if kind in LOUD:
-        return counted(quote)
-    return {
-        "question": quote.question,
-        "guarantee": json.loads(quote.guarantee.to_json()),
-        "price": quote.price,
-        "errors": rounded(quote.errors),
-        "explain": quote.explain().splitlines(),
-    }
+def hostile() -> Iterator[Question]:
+    """Every question that is refused, under some budget at least."""
+    for name, (sql, terms) in REFUSED.items():
+        yield f"refused: {name}", sql, {**USUAL, **terms}
 
 
-def rounded(errors: Any) -> Any:
-    if isinstance(errors, list):
-        return [rounded(one) for one in errors]
-    return {name: short(error) for name, error in errors.items()}
+def _priced(terms: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The keywords with a price; guarantees are about the neighbors of the budget."""
+    stated = {name: value(BUDGETS[kind][1]) if callable(value) else value for name, value in terms.items()}
+    return stated if PRICES & stated.keys() else {**USUAL, **stated}
 
 
-def counted(quote: Any) -> Record:
-    """Rows of the engine in order, and what is stored and shown with noise from a seed."""
-    with engine_rows() as seen, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with seeded(1):
-            answer = quote.release()
-    several = list(answer) if isinstance(answer, BatchAnswer) else [answer]
-    found = {"counted": seen, "columns": [list(one.columns) for one in several], "lengths": [len(one) for one in several]}
-    rows = [[{name: short(cell) for name, cell in row.items()} for row in one.rows()] for one in several]
-    return {**found, "stored": json.loads(quote.release().receipt.answer), "rows": rows}
+# -- one question ------------------------------------------------------------------------------------------------------
 
 
-def short(value: Any) -> Any:
-    """Nine digits of a float: the rest may depend on the processor."""
-    return float(f"{value:.9g}") if isinstance(value, float) else value
+@dataclass(frozen=True)
+class Golden:
+    """The records of one question, by file; and what it is made of, for the test that nothing is left out."""
+
+    files: dict[str, Record]
+    offers: Sequence[Offer] = ()  # none where it is free, or refused
+    error: DitherError | None = None
 
 
-@contextmanager
-def engine_rows() -> Iterator[list[Any]]:
-    """All that the engine hands over, each SELECT sorted; groups are chosen with the same salt every time."""
-    seen: list[Any] = []
-    real = engine._fetch
+@dataclass(frozen=True)
+class Clinic:
+    """The clinic, and what its engine was asked."""
 
-    def watched(connection: Any, sql: str, keep: Any, progress: Any) -> Any:
-        rows = real(connection, sql, keep, progress)
-        # lists of packed totals come in any order
-        seen.append(sorted([str(sorted(cell) if isinstance(cell, list) else cell) for cell in row] for row in rows))
-        return rows
+    data: dither.Dataset
+    engine: Watched
 
-    same = mock.patch.object(releasing.secrets, "randbits", return_value=SALT)
-    with mock.patch.object(engine, "_fetch", watched), same:
-        yield seen
+    @classmethod
+    def save(cls, folder: Path, kind: str) -> Self:
+        """The clinic in a folder of its own."""
+        data = save(folder, kind)
+        heads = {name: data.table_source(table).relation for table in data.policy.tables if (name := table.name)}
+        return cls(data, Watched(data.engine, heads))
+
+    def version(self, name: str) -> dither.Dataset:
+        """The same data under another label: no question gets an answer that was stored for another one."""
+        data = Dataset(replace(self.data.policy, data_version=name), self.data.ledger, self.data.sources)
+        data.__dict__["engine"] = self.engine
+        return data
+
+    def golden(self, questions: Sequence[Question]) -> dict[str, Golden]:
+        """Quote all, since quotes say what is left of the budget; then release each, and record both."""
+        with stated_width("100"), redirect_stdout(io.StringIO()):  # whatever terminal this is run in
+            quotes = {name: self.quoted(name, sql, terms) for name, sql, terms in questions}
+            return {name: one if isinstance(one, Golden) else self.released(*one) for name, one in quotes.items()}
+
+    def quoted(self, name: str, sql: Any, terms: dict[str, Any]) -> tuple[Any, list[str]] | Golden:
+        """A quote and its explanation, or the record of a refusal."""
+        try:
+            quote = self.version(name).quote(sql, **terms)
+            return quote, quote.explain()[:].splitlines()
+        except DitherError as error:
+            return refusal(error)
+
+    def released(self, quote: Any, explained: list[str]) -> Golden:
+        """The records of a question that is answered."""
+        self.engine.seen.clear()
+        try:
+            with without_chance():
+                answer = quote.release()
+        except DitherError as error:
+            return refusal(error)
+        quotes, answers = ([*quote], [*answer]) if isinstance(quote, Batch) else ([quote], [answer])
+        offers = [one.offer for one in quotes if one.question]
+        meaning = {
+            "question": quote.question,
+            "guarantee": json.loads(quote.guarantee.to_json()),
+            "errors": [_plain(one.errors) for one in quotes],
+            "statements": [one.statements for one in answers],
+            "released": [_released(offer) for offer in offers],
+        }
+        reading = {
+            "asked": self.engine.seen[:],
+            "stored": json.loads(quote.release().receipt.answer) if offers else None,
+            "columns": [_plain(one.columns) for one in answers],
+            "kinds": [one.kinds for one in answers],
+            "beyond": [_plain(one.beyond) for one in answers],
+            "uninformative": [one.uninformative for one in answers],
+            "open keys": [one.open_keys for one in answers],
+        }
+        text = {
+            "explain": explained,
+            "describe": [line for one in quotes for line in one.describe()[:].splitlines()],
+            "answer": str(answer).splitlines(),
+            "csv": [_csv(one).splitlines()[0] for one in answers],
+            "json": [*json.loads(answer.to_json())],
+            "json of the command line": [[*_facts(one)] for one in answers],
+        }
+        return Golden({"meaning": meaning, "reading": reading, "text": text}, offers)
 
 
-def records(kind: str, folder: Path) -> dict[str, Record]:
-    data = save(folder / kind.replace(" ", "_"), kind)
-    found = {name: record(data, sql, terms, kind) for name, sql, terms in asked(kind)}
-    data.ledger.close()
-    return json.loads(json.dumps(found, default=str))
+def refusal(error: DitherError) -> Golden:
+    """The record of a refused question: the kind of error and its place, and the words."""
+    kind = {"refused": type(error).__name__, "where": error.where}
+    text = re.sub(r"\b[0-9a-f]{8}-(?=\d)", "receipt-", str(error))  # whose first part is the ledger's identity
+    return Golden({"meaning": kind, "reading": {}, "text": {"refused": text}}, error=error)
+
+
+def _released(offer: Offer) -> Record:
+    """What is released: the statistic of each column, and how people are bounded; in steps, of each that is known."""
+    parts = [{"is": one.code, "bounding": one.bounding.way, "noise": one.noise} for one in offer.statistics]
+    columns = {name: [offer.statistics.index(one), place] for name, one, place in offer.columns}
+    record: Record = {"parts": parts, "columns": columns, "confidence": str(offer.confidence)}
+    if offer.choice is not None:
+        record["choice"] = [offer.choice.code, offer.choice.bounding.way]
+    if offer.found is not None:
+        record["found"] = {one.fact: [one.bounding.way, len(one.limits), one.limits[-1]] for one in offer.found.histograms}
+        record["highest"] = _released(offer.found.highest)
+    if offer.constants is not None:
+        record["first"] = [_released(one) for one in offer.constants.offers]
+    return record
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it, floats as texts of few digits."""
+    if isinstance(value, float):
+        return short(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value
+
+
+def short(value: float) -> str:
+    """A float by its first digits; by fewer near the middle of two, which another processor might round otherwise."""
+    for digits in range(DIGITS, 0, -1):
+        low, high = (f"{value * (1 + way):.{digits}g}" for way in (-NEAR, NEAR))
+        if low == high:
+            break
+    return low
+
+
+# -- the engine --------------------------------------------------------------------------------------------------------
+
+
+class Watched:
+    """An engine that keeps what it was asked and what it gave; the groups of a person are kept by one salt."""
+
+    def __init__(self, engine: Any, heads: Mapping[str, str]) -> None:
+        self._engine, self._heads = engine, heads
+        self.seen: list[Record] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def without_heads(self, sql: str) -> str:
+        """A SELECT without the read of each file, which has the folder in it, and is the same in all questions."""
+        for name, head in self._heads.items():
+            sql = sql.replace(head, f"<{name}>")
+        return sql
+
+    @contextmanager
+    def opened(self, sources: Sequence[Any], threads: int | None = None) -> Iterator[Any]:
+        """Open the sources, and watch what is read."""
+        with self._engine.opened(sources, threads) as opened:
+            yield _WatchedReader(opened, self)
+
+
+@dataclass(frozen=True)
+class _WatchedReader:
+    opened: Any
+    engine: Watched
+
+    def read(self, progress: Any = None, salt: int = 0, lists: Any = None) -> Callable[..., list[tuple[Any, ...]]]:
+        run = self.opened.read(progress, SALT, lists)
+
+        def watched(sql: str, keep: Any) -> list[tuple[Any, ...]]:
+            rows = run(sql, keep)
+            self.engine.seen.append({"select": self.engine.without_heads(sql), "rows": sorted(map(_row, rows))})
+            return rows
+
+        return watched
+
+
+def _row(row: tuple[Any, ...]) -> str:
+    # lists of packed totals come in any order
+    return " | ".join(str(sorted(cell) if isinstance(cell, list) else cell) for cell in row)
+
+
+# -- all of them -------------------------------------------------------------------------------------------------------
+
+
+def all_golden(kind: str, folder: Path) -> dict[str, Golden]:
+    """Every question under a kind of budget."""
+    clinic = Clinic.save(folder / kind, kind)
+    with clinic.data.ledger:
+        return clinic.golden([*asked(kind)]) | refused_golden(kind, folder)
+
+
+def refused_golden(kind: str, folder: Path) -> dict[str, Golden]:
+    """Every question that is refused, and every situation in which a release is, each of these in a clinic of its own."""
+    clinic = Clinic.save(folder / f"{kind}, refused", kind)
+    with clinic.data.ledger:
+        found = clinic.golden([*hostile()])
+    for name, work in SITUATIONS.items():
+        data = save(folder / f"{kind}, {name}", kind)
+        with data.ledger, without_chance(), pytest.raises(DitherError) as refused:
+            work(data)
+        found[f"refused: {name}"] = refusal(refused.value)
+    return found
+
+
+def records(found: Mapping[str, Golden], file: str) -> dict[str, Record]:
+    """One file, as JSON gives it back."""
+    plain: dict[str, Record] = json.loads(json.dumps({name: one.files[file] for name, one in found.items()}, default=str))
+    return plain
+
+
+def path(file: str, kind: str) -> Path:
+    """Where a file of records is."""
+    return FOLDER / f"{file}_{kind}.json"
+
+
+def written(found: Mapping[str, Record]) -> str:
+    """The text of a file: a line for each fact of a question; of a list, for each of its parts."""
+    return "{\n" + ",\n".join(f"{_text(name)}: {{\n{_facts_text(one)}\n}}" for name, one in found.items()) + "\n}\n"
+
+
+def _facts_text(record: Record) -> str:
+    return ",\n".join(f" {_text(name)}: {_fact(value)}" for name, value in record.items())
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 1:
+        return "[\n" + ",\n".join(f"  {_text(part)}" for part in value) + "]"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def main() -> None:
+    """Write all records anew."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         os.environ["DITHER_HOME"] = home
         for kind in BUDGETS:
-            found = records(kind, Path(folder))
-            refused = [name for name, one in found.items() if "refused" in one]
+            found = all_golden(kind, Path(folder))
+            refused = [name for name, one in found.items() if one.error is not None]
             print(f"{kind}: {len(found)} records, {len(refused)} refused: {refused}", file=sys.stderr)
-            lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one, sort_keys=True)}" for name, one in found.items())
-            (FOLDER / f"{kind.replace(' ', '_')}.json").write_text(f"{{\n{lines}\n}}\n")
+            for file in FILES:
+                path(file, kind).write_text(written(records(found, file)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -182,6 +182,11 @@ def stated_policy(folder: Path) -> dict[str, Any]:
     return {name: part for name, part in facts.items() if name != "ledger"}
 
 
+def states_facts(column: dict[str, Any]) -> bool:
+    """Whether a column states something that could come from the data."""
+    return bool(column.keys() & {"keys", "nullable"}) or column.get("bounds", "auto") != "auto"
+
+
 def changed(stated: dict[str, Any], of: str, place: str, value: Any) -> Policy:
     facts = copy.deepcopy(stated)
     *way, last = place.split(".")
@@ -212,7 +217,7 @@ def test_a_fact_that_is_not_told_decides_nothing(tmp_path):
     marked = {**stated, "values_from_data": "accepted"}
     for name, part in columns.items():
         own = {
-            column: {**facts, "known_from": "data"} if facts.keys() & {"bounds", "keys", "nullable"} else facts
+            column: {**facts, "known_from": "data"} if states_facts(facts) else facts
             for column, facts in part["columns"].items()
         }
         marked["tables"] = {**marked["tables"], name: {**part, "known_from": "data", "columns": own}}

@@ -19,12 +19,6 @@ from tests.query.test_chain_answers import POLICY as SHOP
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
-def golden(kind: str) -> str:
-    """The golden clinic under one kind of budget."""
-    budget, unit, person = clinic.BUDGETS[kind]
-    return clinic.POLICY.format(unit=unit, budget=budget, person=person.format("person"), stays=person.format("patient"))
-
-
 def shop() -> str:
     files = {name: f"nowhere/{name}.parquet" for name in ("customer", "orders", "lineitem")}
     return SHOP.format(files=files, key="integer")
@@ -192,7 +186,7 @@ TEXTS: dict[str, str] = {
     "demo": demo.POLICY,
     "hospital": hospital.POLICY,
     "shop": shop(),
-    **{f"golden {kind}": golden(kind) for kind in clinic.BUDGETS},
+    **{f"golden {kind}": clinic.policy_text(kind) for kind in clinic.BUDGETS},
     **pages(),
 }
 POLICIES: dict[str, Policy] = {

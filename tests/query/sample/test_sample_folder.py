@@ -12,6 +12,7 @@ import pytest
 import dither
 from dither.errors import ConflictError, DataError, PolicyError
 from dither.query.owner.inspect import inspect
+from dither.query.policy.chains import parents
 from dither.query.policy.policy import MADE_UP, load_policy, read_policy
 from dither.query.sample.sample_folder import policy_text, write_sample
 from dither.query.sample.sample_policy import sample_domain, sample_policy
@@ -116,7 +117,10 @@ def test_csv_is_written_as_the_policy_says(tmp_path, text):
         assert table.source == files[table.name].name
         source = find_source(table.source, tmp_path / "out", "source", table.dialect)
         source.check(table)
-        rows, report = sample_rows(policy, 60)[table.name], inspect(table, source)
+        above = [
+            (one, find_source(one.source, tmp_path / "out", "source", one.dialect)) for one in parents(table, own.tables)
+        ]
+        rows, report = sample_rows(policy, 60)[table.name], inspect(table, source, above)
         assert report.rows == rows.num_rows
         for column in report.columns:
             assert (column.unreadable, column.clamped, column.undeclared, column.long) == (0, 0, 0, 0), column.name

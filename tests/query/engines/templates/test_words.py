@@ -72,8 +72,12 @@ WORDS = {
     "concat_ws",
     "date_trunc",
     "div",
+    "exp",
     "extract",
+    "log10",
     "md5",
+    "power",
+    "trunc",
 }  # the portable spelling, which an engine may not have
 
 
@@ -92,14 +96,15 @@ class AskedEnoughError(Exception):
 def golden(tmp_path_factory) -> dict[Words, list[str]]:
     """The SELECTs of all golden questions, by DuckDB's words and by the portable ones."""
     found: dict[Words, list[str]] = {DUCKDB: [], PORTABLE: []}
-    for kind in ("loud", "rows"):
+    for kind in ("rho", "rows"):
         data = save(tmp_path_factory.mktemp("golden") / kind, kind)
         quotes = []
         for _, sql, terms in asked(kind):
             try:
-                quotes.append(data.quote(sql, **terms))
+                quote = data.quote(sql, **terms)
             except DitherError:
                 continue
+            quotes += [quote] if quote.question else []  # others are free
         for words, selects in found.items():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(DuckDBEngine, "words", words)
