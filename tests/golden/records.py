@@ -7,6 +7,8 @@ says so, and shows which questions it touches. Each kind of budget has three fil
     reading_KIND.json   each SELECT with the rows that it gives, what is stored, and the columns of the answer
     text_KIND.json      the words: explain, describe, the printed answer, CSV, names in JSON; and those of refusals
 
+and `text_refusals.json` has the words of all refusals of SQL that `tests/query/refusals/` knows.
+
 Every draw of a release is the likeliest outcome of its distribution (`likeliest.py`), and groups of a person are kept by a
 fixed salt, so that nothing depends on chance.
 """
@@ -38,19 +40,23 @@ from tests.golden.clinic import BUDGETS, save
 from tests.golden.hostile import REFUSED, SITUATIONS
 from tests.golden.likeliest import without_chance
 from tests.golden.questions import BATCHES, PRICES, QUESTIONS, TERMS
+from tests.query.refusals.questions import questions as refused_questions
+from tests.query.refusals.questions import refused as refused_error
 
 FOLDER = Path(__file__).parent / "records"
 FILES = ("meaning", "reading", "text")
+REFUSALS = ("text", "refusals")  # one file more, which no budget decides
 USUAL = {"epsilon": "0.5"}
 SALT = 12345
 DIGITS = 6  # of floats: the last ones may depend on the processor
 NEAR = 1e-9  # relative
+LONGEST_NAME = 150
 Record = dict[str, Any]  # by fact
 Question = tuple[str, str | list[str], dict[str, Any]]  # a name, the text or texts, and the keywords
 
 
 def asked(kind: str) -> Iterator[Question]:
-    """Every question under a kind of budget: its name, its text or texts, and what else is stated."""
+    """Yield every question under a kind of budget: its name, its text or texts, and its keywords."""
     for name, sql in QUESTIONS.items():
         yield name, sql, USUAL
     for question, name, terms in TERMS:
@@ -60,13 +66,13 @@ def asked(kind: str) -> Iterator[Question]:
 
 
 def hostile() -> Iterator[Question]:
-    """Every question that is refused, under some budget at least."""
+    """Yield every question that is refused, under some budget at least."""
     for name, (sql, terms) in REFUSED.items():
         yield f"refused: {name}", sql, {**USUAL, **terms}
 
 
 def _priced(terms: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The keywords with a price; guarantees are about the neighbors of the budget."""
+    """Add the usual price where none is stated; guarantees get the neighboring relation of the budget."""
     stated = {name: value(BUDGETS[kind][1]) if callable(value) else value for name, value in terms.items()}
     return stated if PRICES & stated.keys() else {**USUAL, **stated}
 
@@ -76,7 +82,7 @@ def _priced(terms: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Golden:
-    """The records of one question, by file; and what it is made of, for the test that nothing is left out."""
+    """The records of one question, by file, with what the test of coverage looks at."""
 
     files: dict[str, Record]
     offers: Sequence[Offer] = ()  # none where it is free, or refused
@@ -85,32 +91,32 @@ class Golden:
 
 @dataclass(frozen=True)
 class Clinic:
-    """The clinic, and what its engine was asked."""
+    """The clinic with an engine that is watched."""
 
     data: dither.Dataset
     engine: Watched
 
     @classmethod
     def save(cls, folder: Path, kind: str) -> Self:
-        """The clinic in a folder of its own."""
+        """Make it in a folder of its own."""
         data = save(folder, kind)
         heads = {name: data.table_source(table).relation for table in data.policy.tables if (name := table.name)}
         return cls(data, Watched(data.engine, heads))
 
     def version(self, name: str) -> dither.Dataset:
-        """The same data under another label: no question gets an answer that was stored for another one."""
+        """Return the same data under another label, so that no question gets an answer that was stored for another one."""
         data = Dataset(replace(self.data.policy, data_version=name), self.data.ledger, self.data.sources)
         data.__dict__["engine"] = self.engine
         return data
 
     def golden(self, questions: Sequence[Question]) -> dict[str, Golden]:
-        """Quote all, since quotes say what is left of the budget; then release each, and record both."""
+        """Quote all questions first, since quotes say how much of the budget is left; then release and record each."""
         with stated_width("100"), redirect_stdout(io.StringIO()):  # whatever terminal this is run in
             quotes = {name: self.quoted(name, sql, terms) for name, sql, terms in questions}
             return {name: one if isinstance(one, Golden) else self.released(*one) for name, one in quotes.items()}
 
     def quoted(self, name: str, sql: Any, terms: dict[str, Any]) -> tuple[Any, list[str]] | Golden:
-        """A quote and its explanation, or the record of a refusal."""
+        """Return a quote with its explanation, or the record of a refusal."""
         try:
             quote = self.version(name).quote(sql, **terms)
             return quote, quote.explain()[:].splitlines()
@@ -118,7 +124,7 @@ class Clinic:
             return refusal(error)
 
     def released(self, quote: Any, explained: list[str]) -> Golden:
-        """The records of a question that is answered."""
+        """Release a quote, and record both."""
         self.engine.seen.clear()
         try:
             with without_chance():
@@ -155,14 +161,14 @@ class Clinic:
 
 
 def refusal(error: DitherError) -> Golden:
-    """The record of a refused question: the kind of error and its place, and the words."""
+    """Record an error: its kind and place, and its words."""
     kind = {"refused": type(error).__name__, "where": error.where}
     text = re.sub(r"\b[0-9a-f]{8}-(?=\d)", "receipt-", str(error))  # whose first part is the ledger's identity
     return Golden({"meaning": kind, "reading": {}, "text": {"refused": text}}, error=error)
 
 
 def _released(offer: Offer) -> Record:
-    """What is released: the statistic of each column, and how people are bounded; in steps, of each that is known."""
+    """Record the statistics that are released, how people are bounded, and off which statistic each column is read."""
     parts = [{"is": one.code, "bounding": one.bounding.way, "noise": one.noise} for one in offer.statistics]
     columns = {name: [offer.statistics.index(one), place] for name, one, place in offer.columns}
     record: Record = {"parts": parts, "columns": columns, "confidence": str(offer.confidence)}
@@ -177,7 +183,7 @@ def _released(offer: Offer) -> Record:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON holds it, floats as texts of few digits."""
+    """Return a value as JSON holds it, floats as texts of few digits."""
     if isinstance(value, float):
         return short(value)
     if isinstance(value, Mapping):
@@ -188,7 +194,7 @@ def _plain(value: Any) -> Any:
 
 
 def short(value: float) -> str:
-    """A float by its first digits; by fewer near the middle of two, which another processor might round otherwise."""
+    """Write a float with few digits; with fewer near the middle of two, which another processor might round otherwise."""
     for digits in range(DIGITS, 0, -1):
         low, high = (f"{value * (1 + way):.{digits}g}" for way in (-NEAR, NEAR))
         if low == high:
@@ -200,7 +206,7 @@ def short(value: float) -> str:
 
 
 class Watched:
-    """An engine that keeps what it was asked and what it gave; the groups of a person are kept by one salt."""
+    """An engine that keeps each SELECT with its rows, and chooses the groups of a person by one salt."""
 
     def __init__(self, engine: Any, heads: Mapping[str, str]) -> None:
         self._engine, self._heads = engine, heads
@@ -210,7 +216,7 @@ class Watched:
         return getattr(self._engine, name)
 
     def without_heads(self, sql: str) -> str:
-        """A SELECT without the read of each file, which has the folder in it, and is the same in all questions."""
+        """Leave the read of each file out of a SELECT: it names the folder, and is the same in all questions."""
         for name, head in self._heads.items():
             sql = sql.replace(head, f"<{name}>")
         return sql
@@ -247,14 +253,14 @@ def _row(row: tuple[Any, ...]) -> str:
 
 
 def all_golden(kind: str, folder: Path) -> dict[str, Golden]:
-    """Every question under a kind of budget."""
+    """Record every question under a kind of budget."""
     clinic = Clinic.save(folder / kind, kind)
     with clinic.data.ledger:
         return clinic.golden([*asked(kind)]) | refused_golden(kind, folder)
 
 
 def refused_golden(kind: str, folder: Path) -> dict[str, Golden]:
-    """Every question that is refused, and every situation in which a release is, each of these in a clinic of its own."""
+    """Record every question that is refused, and every situation in which a release is, each in a clinic of its own."""
     clinic = Clinic.save(folder / f"{kind}, refused", kind)
     with clinic.data.ledger:
         found = clinic.golden([*hostile()])
@@ -266,19 +272,30 @@ def refused_golden(kind: str, folder: Path) -> dict[str, Golden]:
     return found
 
 
+def words_of_refusals() -> dict[str, Record]:
+    """Record the words of every refusal of SQL that tests know, by the beginning of the question."""
+    found: dict[str, Record] = {}
+    for sql, policy in refused_questions():
+        name = " ".join(str(sql).split())[:LONGEST_NAME].encode(errors="backslashreplace").decode()
+        while name in found:
+            name += "'"
+        found[name] = {"refused": str(refused_error(sql, policy))}
+    return found
+
+
 def records(found: Mapping[str, Golden], file: str) -> dict[str, Record]:
-    """One file, as JSON gives it back."""
+    """Return the records of one file as JSON gives them back."""
     plain: dict[str, Record] = json.loads(json.dumps({name: one.files[file] for name, one in found.items()}, default=str))
     return plain
 
 
 def path(file: str, kind: str) -> Path:
-    """Where a file of records is."""
+    """Return the place of a file of records."""
     return FOLDER / f"{file}_{kind}.json"
 
 
 def written(found: Mapping[str, Record]) -> str:
-    """The text of a file: a line for each fact of a question; of a list, for each of its parts."""
+    """Write a file: a line for each fact of a question, and for each part of a list."""
     return "{\n" + ",\n".join(f"{_text(name)}: {{\n{_facts_text(one)}\n}}" for name, one in found.items()) + "\n}\n"
 
 
@@ -307,6 +324,7 @@ def main() -> None:
             print(f"{kind}: {len(found)} records, {len(refused)} refused: {refused}", file=sys.stderr)
             for file in FILES:
                 path(file, kind).write_text(written(records(found, file)), encoding="utf-8")
+        path(*REFUSALS).write_text(written(words_of_refusals()), encoding="utf-8")
 
 
 if __name__ == "__main__":

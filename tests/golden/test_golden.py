@@ -40,6 +40,7 @@ from tests.golden.hostile import REFUSED
 from tests.golden.records import (
     FILES,
     FOLDER,
+    REFUSALS,
     Clinic,
     Golden,
     all_golden,
@@ -48,6 +49,7 @@ from tests.golden.records import (
     path,
     records,
     refused_golden,
+    words_of_refusals,
     written,
 )
 
@@ -67,8 +69,17 @@ def test_questions_mean_read_and_say_what_they_did(kind, tmp_path):
         assert written(now) == text, "the file is as it is written"
 
 
+def test_refusals_say_what_they_did():
+    text, now = path(*REFUSALS).read_text(encoding="utf-8"), words_of_refusals()
+    before = json.loads(text)
+    for name, record in now.items():
+        assert record == before.get(name), f"{name}; python -m tests.golden.records"
+    assert written(now) == text
+
+
 def test_each_file_is_one_of_a_budget():
-    assert {one.name for one in FOLDER.iterdir()} == {path(file, kind).name for file in FILES for kind in BUDGETS}
+    known = {path(file, kind).name for file in FILES for kind in BUDGETS}
+    assert {one.name for one in FOLDER.iterdir()} == {*known, path(*REFUSALS).name}
     names = [name for name, _, _ in [*asked("rho"), *hostile()]]
     assert len(set(names)) == len(names)
 
@@ -89,7 +100,7 @@ NO_QUESTIONS = {  # files of `dither.query` that refuse something else than a qu
 
 @pytest.fixture(scope="module")
 def quoted(tmp_path_factory) -> dict[str, dict[str, Any]]:
-    """By kind of budget, the quotes of all questions that are not refused under it."""
+    """Quote all questions under each kind of budget; those that are refused are left out."""
     return {kind: quotes_of(Clinic.save(tmp_path_factory.mktemp("golden") / kind, kind), kind) for kind in BUDGETS}
 
 
@@ -101,13 +112,13 @@ def quotes_of(clinic: Clinic, kind: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def parts(quoted) -> list[object]:
-    """All values that the offers of these quotes are made of, each once."""
+    """Collect all values that the offers of these quotes are made of."""
     every = [offer for quotes in quoted.values() for quote in quotes.values() for offer in offers_of(quote)]
     return [*parts_of(every, {})]
 
 
 def offers_of(quote: Quote | Batch) -> Iterator[Offer]:
-    """The offers of a quote, with those that follow from what is released first."""
+    """Yield the offers of a quote, with those that follow from what is released first."""
     for offer in quote.offers if isinstance(quote, Batch) else [quote.offer] if quote.question else []:
         yield offer
         if offer.found is not None:
@@ -137,7 +148,7 @@ def fields_of(kind: type) -> list[str]:
 
 
 def classes() -> set[type]:
-    """All classes of which questions and their releases are made: none that others are made of."""
+    """Collect the classes of which questions and their releases are made, without their base classes."""
     for one in pkgutil.walk_packages(query.__path__, f"{query.__name__}."):
         importlib.import_module(one.name)
     of_plan = [vars(module).values() for name, module in sys.modules.items() if name.startswith(f"{plan.__name__}.")]
@@ -148,12 +159,12 @@ def classes() -> set[type]:
 
 
 def without_record(parts: list[object]) -> set[str]:
-    """The names of classes of which no part is."""
+    """Return the names of the classes that no part has."""
     return {kind.__name__ for kind in classes() - {type(part) for part in parts}}
 
 
 def choices() -> set[tuple[type, str, object]]:
-    """The values of fields that hold one of a few words, or true or false; how people are bounded follows from others."""
+    """Collect the values of fields that are a Literal or a truth value; those of boundings follow from others."""
     found = set()
     for kind in (one for one in classes() if not issubclass(one, Bounding)):
         for name, hint in get_type_hints(kind).items():
@@ -196,7 +207,7 @@ def test_every_value_of_their_fields_has_a_record(parts):
 
 
 def answered(quoted: dict[str, dict[str, Any]], *, batch: bool) -> list[dict[str, Any]]:
-    """The keywords of questions that are answered under some budget."""
+    """Collect the keywords of the questions that are answered under some budget."""
     every = {kind: [*asked(kind)] for kind in BUDGETS}
     return [
         terms
@@ -207,36 +218,46 @@ def answered(quoted: dict[str, dict[str, Any]], *, batch: bool) -> list[dict[str
 
 
 def words_of(hint: Any) -> set[str]:
-    """The words that a keyword can be."""
+    """Return the words that a type allows."""
     return {*get_args(hint)} if get_origin(hint) is Literal else {word for one in get_args(hint) for word in words_of(one)}
 
 
+def unused(hints: dict[str, Any], every: list[dict[str, Any]]) -> set[str]:
+    """Return the keywords that no question has, and the words of keywords that none has."""
+    stated = {(name, value) for terms in every for name, value in terms.items() if isinstance(value, (str, bool))}
+    words = {f"{name}={word}" for name, hint in hints.items() for word in words_of(hint) if (name, word) not in stated}
+    return words | (hints.keys() - {name for terms in every for name in terms})
+
+
 def test_every_keyword_and_each_of_its_words_has_a_record(quoted):
-    keywords = get_type_hints(Terms, localns={"Number": Number})
-    assert {*keywords} == {*inspect.signature(Dataset.quote).parameters} - {"self", "sql"}
+    hints = get_type_hints(Terms, localns={"Number": Number})
+    assert {*hints} == {*inspect.signature(Dataset.quote).parameters} - {"self", "sql"}
+    assert sum(len(words_of(hint)) for hint in hints.values()) >= 9
     single, several = answered(quoted, batch=False), answered(quoted, batch=True)
-    assert {name for terms in single for name in terms} == {*keywords}
-    assert {name for terms in several for name in terms} == {*keywords} - {"error"}  # which is refused of a batch
+    assert unused(hints, single) == set()
+    assert {*hints} - {name for terms in several for name in terms} == {"error"}, "which is refused of a batch"
     assert any(isinstance(sql, list) and terms.get("error") for sql, terms in REFUSED.values())
-    stated = {(name, value) for terms in single for name, value in terms.items() if isinstance(value, (str, bool))}
-    wanted = {(name, word) for name, hint in keywords.items() for word in words_of(hint)}
-    assert len(wanted) >= 9
-    assert wanted <= stated
-    assert {True, False} < {value for name, value in stated if name == "intervals"}
+    shares = {str(terms["intervals"]) for terms in single if "intervals" in terms}
+    assert shares == {"True", "False", "1/2"}
+
+
+def test_a_keyword_or_a_word_without_a_record_is_found(quoted):
+    hints = {"noise": Literal["gaussian", "geometric", "staircase"] | None, "temperature": float}
+    assert unused(hints, answered(quoted, batch=False)) == {"noise=staircase", "temperature"}
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def raised_by(source: Path) -> set[str]:
-    """The errors of dither that a file raises by name."""
+    """Return the errors of dither that a file raises by name."""
     calls = [node.exc for node in ast.walk(ast.parse(source.read_text("utf-8"))) if isinstance(node, ast.Raise)]
     names = {one.func.id for one in calls if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
     return {"QuestionError" if name in ("refuse", "_refuse") else name for name in names} & {*errors.__all__}
 
 
 def refusing() -> dict[str, set[str]]:
-    """The files of `dither.query` that refuse questions, with the errors that they raise."""
+    """Return the files of `dither.query` that refuse questions, with the errors that they raise."""
     others = tuple(name for names in NO_QUESTIONS.values() for name in names)
     found = {path.relative_to(SOURCE).as_posix(): raised_by(path) for path in SOURCE.rglob("*.py")}
     return {name: kinds for name, kinds in found.items() if kinds and not name.startswith(others)}
@@ -253,6 +274,11 @@ def test_every_error_of_a_question_has_a_record():
     assert "ArgumentError" in seen
 
 
+def test_an_error_that_a_file_raises_is_seen(tmp_path):
+    (tmp_path / "new.py").write_text("def f(x):\n    if x:\n        raise UnitError(x)\n    raise refuse(x) from None\n")
+    assert raised_by(tmp_path / "new.py") == {"UnitError", "QuestionError"}
+
+
 def test_every_file_that_refuses_questions_has_a_record(tmp_path):
     found = refused_golden("rho", tmp_path).values()
     assert all(one.error is not None for one in found), "under this budget each is refused"
@@ -262,6 +288,6 @@ def test_every_file_that_refuses_questions_has_a_record(tmp_path):
 
 
 def places_of(error: BaseException) -> list[str]:
-    """The files of `dither.query` by which an error came: last that which raised it, or called what did."""
+    """Return the files of `dither.query` in the traceback of an error; the last one raised it, or called what did."""
     frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
     return [frame.relative_to(SOURCE).as_posix() for frame in frames if frame.is_relative_to(SOURCE)]
