@@ -174,6 +174,16 @@ def test_a_decay_that_is_known_less_well_is_bounded_by_more(monkeypatch):
         assert all(one < other for one, other in zip(narrow, wide, strict=True))
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_errors_on_a_line_are_parts_of_a_large_total(turned):
+    """The total here is about e^26, and the values are parts of it."""
+    pair = PoissonSampledNormalPair(NormalPair(Fraction(1)), Fraction(1, 3), turned)
+    with precision(128):
+        values = pair.on_line(to_ball(8), to_ball(Fraction(1, 10)), 4)
+        assert values[0].real.contains(1)
+        assert all(value.real.rad() < arb("1e-15") and value.imag.rad() < arb("1e-15") for value in values)
+
+
 def test_turns_do_not_grow():
     with precision(128):
         for n, value in enumerate(turns(to_ball(Fraction(7, 3)), 500)):
