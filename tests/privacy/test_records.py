@@ -37,5 +37,5 @@ def test_what_is_stored_may_have_been_touched():
             stored_count(count)
     assert (stored_delta("1"), stored_delta("0"), stored_fraction("7/2")) == (1, 0, Fraction(7, 2))
     for read, value in ((stored_delta, "3/2"), (stored_fraction, "-1"), (stored_fraction, "1e9"), (stored_fraction, 1)):
-        with pytest.raises(ValueError, match="a probability|a rational"):
+        with pytest.raises(ValueError, match=r"a probability|a rational"):
             read(value)
