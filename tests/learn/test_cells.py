@@ -24,6 +24,7 @@ from dither.learn import (
     Ridge,
     StandardScaler,
 )
+from dither.learn.base import cells
 from dither.learn.base.cells import places, read_cells, read_entries
 from dither.learn.base.people import kept_rows
 from dither.learn.base.targets import encode_labels, read_classes, read_labels
@@ -258,3 +259,8 @@ def test_columns_of_another_kind_are_refused_wherever_they_are_read(tmp_path):
     assert len(list(ledger.history())) == entries
     search.fit(numbers, y)
     model.private_score(numbers, y.tolist(), **price)
+
+
+def test_rows_that_are_no_lists_are_numbers_of_the_only_column_or_missing():
+    assert cells._read_rows([5, [1], (2,), [3, 4]], 1).tolist() == [[5], [1], [2], [None]]
+    assert cells._read_rows([5, [1], (2, 3)], 2).tolist() == [[None, None], [None, None], [2, 3]]

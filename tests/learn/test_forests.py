@@ -117,6 +117,7 @@ def test_the_noise_that_is_smaller_is_chosen_before_the_charge(changed, kind):
         assert make(**changed)._facts(read_cells(np.zeros((0, 1))), None).price.kind == kind
         assert (told.guarantee == dither.pure(1)) == (kind == "pure")
     assert told.words[0].endswith("trees of depth 1")
+    assert "500 rows in 8 leaves are 62.5 in each" in classifier(depth=3).quote(500).words[1]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,18 @@ def test_the_sensitivity_is_the_exact_change_over_all_data_sets(degree, unit, ro
     assert mechanism.guarantee.without_own_rho() == dither.pure(1, unit=unit)
 
 
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize(("unit", "rows"), WAYS)
+@pytest.mark.parametrize("steps", [4, 8, 32])
+def test_neighbours_that_are_tried_have_one_record_each(degree, unit, rows, steps):
+    mechanism = tiny(degree, unit, rows, epsilon=1, steps=steps)
+    known = [mechanism.record(place) for place in range(steps + 1)]
+    for pair in mechanism.neighbours():
+        few = [[x - (10**12 if pair[0][0] >= 10**12 - steps**2 else 0) for x in one] for one in pair]
+        assert few[0] in known
+        assert few[1] in known or (rows is None and few[1] == [0] * (degree + 1))
+
+
 @pytest.mark.parametrize(("unit", "rows"), WAYS)
 def test_the_law_of_a_mean_keeps_the_promise_on_all_small_data_sets(unit, rows):
     """What is left out, times e^epsilon, stays far below the masses that are compared: otherwise nothing would be seen."""

@@ -251,3 +251,10 @@ def test_as_many_entries_as_there_may_be(monkeypatch):
     assert read_queries([[1, 2]]).size == 2
     with pytest.raises(SizeError, match="at most 2 cells"):
         read_queries([[1, 2, 3]])
+
+
+@pytest.mark.parametrize("entry", [94_906_267, 120_000_001, 134_217_727, 2**31 - 1])
+def test_norms_of_large_entries_are_exact(entry):
+    """Squares from 2^53 on, all odd: no double holds them."""
+    assert largest_l2_squared(np.array([[entry, -1]]), replace=True) == (entry + 1) ** 2
+    assert largest_l2_squared(np.array([[entry, 0]]), replace=True) == entry**2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -293,6 +294,14 @@ def test_groups_by_enumeration():
     for bad in (0, -1, 1.5, True):
         with pytest.raises(NumberError):
             pure(1).group(bad)
+
+
+def test_every_guarantee_is_within_itself():
+    """Part by part, where several currencies stand beside each other."""
+    parts = [pure(1), approx(1, "1e-9"), zcdp("0.4"), gdp("0.5"), renyi({2: 1})]
+    for one, other in itertools.product(parts, repeat=2):
+        assert (one + other).within(one + other)
+    assert not (zcdp("0.4") + gdp(1)).within(zcdp("0.3999") + gdp(1))
 
 
 def test_within_is_true_only_when_proved():

@@ -309,7 +309,8 @@ def test_the_grid_holds_however_coarse_it_is(monkeypatch, changes):
         monkeypatch.setattr(cells if name == "SIZE" else grid, name, value)
     rate, count = Fraction(1), 16
     laplace, narrow = (count * Loss.laplace(1)).terms, ((_Narrow(Fraction(1, 4)), count),)
-    for terms, points in ((laplace, (0, 1, 4, 9, 15.5)), (narrow, (0, 1, 4, 9))):
+    single = ((_Narrow(Fraction(4)), 1),)  # a third of it lies beyond
+    for terms, points in ((laplace, (0, 1, 4, 9, 15.5)), (narrow, (0, 1, 4, 9)), (single, (0, 1, 4, 9))):
         with precision(128):
             above = cells.build(terms, Fraction(0), 0.5, math.log(1e-2), up=True)
             below = cells.build(terms, Fraction(0), 0.5, math.log(1e-2), up=False)

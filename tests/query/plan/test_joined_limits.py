@@ -13,6 +13,7 @@ from dither.privacy.unit import Unit
 from dither.query.answers.derived.statements import said_by
 from dither.query.dataset import Dataset
 from dither.query.plan.joins.outer_join import OuterJoin
+from dither.query.plan.joins.pairs import MOST_PAIRED, most_paired
 from dither.query.plan.relations import JoinOnPerson
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
@@ -267,3 +268,12 @@ def plain(sql, data):
     for name in KINDS:
         engine.register(name, table_of(name, data[name], random.Random(1), KINDS))
     return {row[:-1]: row[-1] for row in engine.execute(sql).fetchall() if None not in row and row[-1]}
+
+
+def test_each_side_is_paired_up_to_its_own_limit():
+    many, few = MOST_PAIRED * 3, MOST_PAIRED + 1
+    policy = stated(({"max_rows": many}, {"max_rows": few}))
+    left, right = policy.tables
+    assert most_paired(left, right) == (many, few)
+    assert most_paired(right, left) == (few, many)
+    assert most_paired(replace(left, max_rows=2), right) == (MOST_PAIRED, few)

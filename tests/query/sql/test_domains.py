@@ -27,6 +27,7 @@ STATED = {
     "ok": {"type": "boolean"},
     "d": {"type": "date", "bounds": [DAY(2024, 1, 1), DAY(2024, 1, 5)]},
     "born": {"type": "date"},
+    "at": {"type": "timestamp"},
 }
 TABLE = {"person": "p", "max_groups": 2, "max_rows_per_group": 2, "columns": STATED}
 POLICY = read_policy({"version": 1, "domain": "d", "tables": {"t": TABLE}})
@@ -54,6 +55,16 @@ def group(by, where="", of="t"):
         ("ok", "ok = FALSE", (False,)),
         ("born", "born IN (DATE '2024-01-02', DATE '2023-01-01')", (DAY(2023, 1, 1), DAY(2024, 1, 2))),
         ("born", "born > DATE '2024-01-30' AND born < DATE '2024-02-02'", (DAY(2024, 1, 31), DAY(2024, 2, 1))),
+        (
+            "CAST(at AS DATE)",
+            "at BETWEEN TIMESTAMP '2024-01-31 23:00:00' AND TIMESTAMP '2024-02-01 01:00:00'",
+            (DAY(2024, 1, 31), DAY(2024, 2, 1)),
+        ),
+        (
+            "CAST(born AS TIMESTAMP)",
+            "born BETWEEN DATE '2024-01-31' AND DATE '2024-02-01'",
+            (datetime.datetime(2024, 1, 31), datetime.datetime(2024, 2, 1)),
+        ),
         ("UPPER(town)", "town IN ('a', 'A', 'b')", ("A", "B")),
         ("i * 2", "i IN (1, 5)", (2, 10)),
         ("ward", "ward IN ('A', 'Z')", ("A", "B")),  # declared keys are listed whatever is asked

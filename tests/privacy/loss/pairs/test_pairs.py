@@ -23,7 +23,7 @@ from dither.privacy.loss.pairs.laplace import LaplacePair
 from dither.privacy.loss.pairs.normal import NormalPair
 from dither.privacy.loss.pairs.pair import MomentPair, Pair
 from dither.privacy.loss.pairs.poisson_sampled import PoissonSampledPair
-from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair
+from dither.privacy.loss.pairs.poisson_sampled_normal import PoissonSampledNormalPair, _Sum
 from dither.privacy.loss.pairs.rotations import turns
 from dither.privacy.loss.profile.enumerate import SingleProfile
 from tests.privacy import pairs as tables
@@ -172,6 +172,32 @@ def test_a_decay_that_is_known_less_well_is_bounded_by_more(monkeypatch):
     with precision(96):
         narrow, wide = bounds(0), bounds(1e-3)
         assert all(one < other for one, other in zip(narrow, wide, strict=True))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_errors_on_a_line_are_parts_of_a_large_total(turned):
+    """The total here is about e^26, and the values are parts of it."""
+    pair = PoissonSampledNormalPair(NormalPair(Fraction(1)), Fraction(1, 3), turned)
+    with precision(128):
+        values = pair.on_line(to_ball(8), to_ball(Fraction(1, 10)), 4)
+        assert values[0].real.contains(1)
+        assert all(value.real.rad() < arb("1e-15") and value.imag.rad() < arb("1e-15") for value in values)
+
+
+def test_a_sum_of_too_few_points_is_refused():
+    """However few digits are asked for, the error of the sum is one, and the sum is right up to it."""
+    pair, refused = PoissonSampledNormalPair(NormalPair(Fraction(1)), Fraction(1, 3), False), 0
+    with precision(128):
+        cubes = [to_ball(Fraction(math.comb(3, k) * 2 ** (3 - k), 27)) * to_ball(k * (k - 1) // 2).exp() for k in range(4)]
+        for part in range(1, 61):
+            try:
+                points = _Sum(pair, to_ball(3), 0.0, part / 20)
+            except ArithmeticError:
+                refused += 1
+                continue
+            assert points.error > 0
+            assert points.total().contains(sum(cubes, start=to_ball(0)))
+    assert 0 < refused < 30
 
 
 def test_turns_do_not_grow():
