@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if _runs_by_default(item) is by_default]
     if shard := config.getoption("--shard"):
         place, count = map(int, shard.split("/"))
-        parts = tiers.shards(sorted({item.nodeid.partition("::")[0] for item in kept}), count)
+        parts = tiers.shards(sorted({item.nodeid.partition("::")[0] for item in kept}), count, tier)
         kept = [item for item in kept if parts[item.nodeid.partition("::")[0]] == place - 1]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=list(set(items) - set(kept)))
@@ -169,7 +169,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(config, "workerinput"):
         return
     if config.getoption("--write-durations"):
-        tiers.write(_tests, REFERENCE)
+        tiers.write(_tests, config.getoption("--tier"), REFERENCE)
     if _over(config) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

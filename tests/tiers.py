@@ -5,7 +5,8 @@
     all       `dev.py test --all`: all, in their long form
 
 A test is left out by default for a cause: a path of `LEFT_OUT` or its mark `full` says it, or it takes `MOST` CPU seconds
-or more in `durations.json`, which `dev.py test --full --write-durations` writes. So every machine runs the same tests.
+or more in `durations.json`, which `dev.py test --write-durations` writes, of the others with `--rest`. So every machine runs
+the same tests.
 """
 
 from __future__ import annotations
@@ -107,27 +108,33 @@ def over_budget(seconds: Mapping[str, float], factor: float, *, by_default: bool
     return [one for one, spent in seconds.items() if one in BUDGETS and spent > OVER * factor * BUDGETS[one][place]]
 
 
-def shards(files: list[str], count: int) -> dict[str, int]:
+def shards(files: list[str], count: int, tier: str) -> dict[str, int]:
     """Which of so many shards each file is in, such that all take about as long."""
-    seconds, filled = durations().get("files", {}), [0.0] * count
-    found: dict[str, int] = {}
-    for path in sorted(files, key=lambda path: (-seconds.get(path, 1.0), path)):
+    known = [durations().get(one, {}) for one in (("default", "rest") if tier == "full" else (tier,))]
+    seconds = {path: sum(one.get(path, 0.0) for one in known) or 1.0 for path in files}
+    found, filled = dict[str, int](), [0.0] * count
+    for path in sorted(files, key=lambda path: (-seconds[path], path)):
         found[path] = filled.index(min(filled))
-        filled[found[path]] += seconds.get(path, 1.0)
+        filled[found[path]] += seconds[path]
     return found
 
 
-def write(tests: dict[str, float], reference: Reference) -> None:
-    """What a whole run took."""
-    files: dict[str, float] = {}
+def write(tests: Mapping[str, float], tier: str, reference: Reference) -> None:
+    """What a run of a tier took; what other tests take stays as it was."""
+    if tier not in ("default", "rest"):
+        raise ValueError("durations are written of a run by default, and of one with --rest")
+    known, files = durations(), dict[str, float]()
     for node, seconds in tests.items():
         path = node.partition("::")[0]
         files[path] = files.get(path, 0.0) + seconds
-    long = {node: round(seconds, 2) for node, seconds in tests.items() if seconds >= 0.8 * MOST}
+    long = {node: spent for node, spent in known.get("tests", {}).items() if node not in tests}
+    long |= {node: round(spent, 2) for node, spent in tests.items() if spent >= MOST}
     found = {
-        "reference": {"seconds": round(reference.median, 4)},
-        "files": {path: round(seconds, 1) for path, seconds in sorted(files.items())},
-        "tests": dict(sorted(long.items())),
+        "reference": {"seconds": round(reference.median, 4)} if tier == "default" else known.get("reference", {}),
+        "default": known.get("default", {}),
+        "rest": known.get("rest", {}),
+        tier: {path: round(seconds, 1) for path, seconds in sorted(files.items())},
+        "tests": {node: long[node] for node in sorted(long) if (ROOT / node.partition("::")[0]).exists()},
     }
     DURATIONS.write_text(json.dumps(found, indent=1) + "\n")
 

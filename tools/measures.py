@@ -30,7 +30,7 @@ import dither
 
 SOURCE = Path(dither.__file__).parent
 STORED = Path(__file__).with_suffix(".json")
-DURATIONS = STORED.parent.parent / "tests" / "durations.json"  # CPU seconds of each test of the default tier, by its name
+DURATIONS = STORED.parent.parent / "tests" / "durations.json"  # CPU seconds of the tests that run by default, by file
 QUESTION = "SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward"  # README's
 ANOTHER = "SELECT COUNT(*) AS n FROM visits"
 UNSEEN = "SELECT ward, AVG(cost) AS average FROM visits GROUP BY ward"  # a text that no cache can know
@@ -271,7 +271,7 @@ def orientation(files: Files) -> dict[str, Any]:
         **{f"lines loaded by {code or 'import dither'}": loaded(code) for code in LIGHT},
     }
     if DURATIONS.exists():
-        found["default tests, CPU s"] = round(sum(json.loads(DURATIONS.read_text(encoding="utf-8")).values()))
+        found["default tests, CPU s"] = round(sum(json.loads(DURATIONS.read_text(encoding="utf-8"))["default"].values()))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import dev
@@ -27,9 +28,28 @@ def test_what_takes_long_is_left_out(monkeypatch):
 
 def test_durations_are_of_files_that_are_there():
     known = tiers.durations()
-    assert [path for path in known["files"] if not (tiers.ROOT / path).exists()] == []
-    assert {node.partition("::")[0] for node in known["tests"]} <= set(known["files"])
-    assert len(known["files"]) > 350
+    named = {*known["default"], *known["rest"], *(node.partition("::")[0] for node in known["tests"])}
+    assert [path for path in named if not (tiers.ROOT / path).exists()] == []
+    assert len(known["default"]) > 350
+    assert min(known["tests"].values()) >= tiers.MOST
+
+
+def test_durations_of_a_tier_leave_those_of_the_other_as_they_were(tmp_path, monkeypatch):
+    before = {"default": {"tests/tiers.py": 1.0}, "rest": {"tests/seeds.py": 9.0}}
+    monkeypatch.setattr(tiers, "DURATIONS", tmp_path / "durations.json")
+    monkeypatch.setattr(tiers, "durations", lambda: before | {"tests": {"tests/seeds.py::a": 9.0, "tests/gone.py::b": 3.0}})
+    reference = tiers.Reference()
+    reference.seconds = [0.02]
+    tiers.write({"tests/tiers.py::c": 0.1, "tests/tiers.py::d": 2.0}, "default", reference)
+    found = json.loads((tmp_path / "durations.json").read_text())
+    assert found == {
+        "reference": {"seconds": 0.02},
+        "default": {"tests/tiers.py": 2.1},
+        "rest": {"tests/seeds.py": 9.0},
+        "tests": {"tests/seeds.py::a": 9.0, "tests/tiers.py::d": 2.0},
+    }
+    with pytest.raises(ValueError, match="by default, and of one with --rest"):
+        tiers.write({}, "full", reference)
 
 
 def test_budgets():
@@ -48,12 +68,14 @@ def test_a_folder_beyond_its_budget_is_found():
 
 
 def test_shards_hold_each_file_once_and_take_about_as_long():
-    files = sorted(tiers.durations()["files"])
-    parts = tiers.shards(files, 4)
-    assert tiers.shards(random.Random(1).sample(files, len(files)), 4) == parts
-    taken = [sum(tiers.durations()["files"][path] for path in files if parts[path] == place) for place in range(4)]
+    seconds = tiers.durations()["default"]
+    files = sorted(seconds)
+    parts = tiers.shards(files, 4, "default")
+    assert tiers.shards(random.Random(1).sample(files, len(files)), 4, "default") == parts
+    taken = [sum(seconds[path] for path in files if parts[path] == place) for place in range(4)]
     assert sorted(parts) == files
-    assert max(taken) < 1.2 * min(taken) + max(tiers.durations()["files"].values())
+    assert max(taken) < 1.1 * min(taken)
+    assert set(tiers.shards(["tests/a.py", "tests/b.py"], 2, "full").values()) == {0, 1}  # of which nothing is known
 
 
 @pytest.mark.parametrize(
