@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-MOST = 0.25  # CPU seconds
+MOST = 0.2  # CPU seconds
 OVER = 1.3  # times its budget is what a folder may take: processors differ in more than the speed of the loop below
 ROOT = Path(__file__).parent.parent
 DURATIONS = ROOT / "tests" / "durations.json"

@@ -21,7 +21,7 @@ def test_what_is_left_out_is_there_and_has_a_cause():
 def test_what_takes_long_is_left_out(monkeypatch):
     spent = {"tests": {"tests/test_a.py::test_b[1]": tiers.MOST, "tests/test_a.py::test_b[2]": tiers.MOST - 0.01}}
     monkeypatch.setattr(tiers, "durations", lambda: spent)
-    assert tiers.cause("tests/test_a.py::test_b[1]") == "0.25 CPU seconds"
+    assert tiers.cause("tests/test_a.py::test_b[1]") == "0.2 CPU seconds"
     assert tiers.cause("tests/test_a.py::test_b[2]") is None
     assert tiers.cause("tests/test_a.py") is None
 
