@@ -36,7 +36,7 @@ from queue import Queue
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
 # Files that bound privacy, by folders of src/dither: what draws noise, computes a guarantee, limits a person or charges a
-# budget. Files that only read released numbers (estimates, intervals), word them, or choose between mechanisms are left out.
+# budget. Files that only read released numbers (estimates, intervals) or word them are left out.
 FILES = {
     "numeric": "balls columns enclosure lattice log_sum logarithms number rounding search simplex",
     "noise": "*",

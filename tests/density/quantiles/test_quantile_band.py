@@ -14,6 +14,7 @@ from dither.density.histograms import tree as tree_module
 from dither.density.quantiles import quantile_band as module
 from dither.errors import DataError, NumberError, SizeError, UnitError
 from dither.noise.laplace import DiscreteLaplace
+from dither.numeric.number import Number
 from dither.privacy.guarantee.definitions import gdp, pure, zcdp
 from dither.privacy.unit import Unit
 from dither.testing import outcomes, seeded
@@ -236,3 +237,10 @@ def test_it_is_a_value():
     assert mechanism == QuantileBand(bins=Bins.even(0, 3, 3), qs=["1/2", "1/4"], epsilon="1")
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
     assert mechanism.unit is Unit.ADD_REMOVE
+
+
+def test_a_mass_of_many_units_is_taken_as_it_is():
+    """Noise of a tree is for what a person moves, in units: one a count where a person is many."""
+    for mass, units in ((2, 2**16), (2**16 - 1, 2**16 - 1), (2**16, 2**16), (2**17, 2**17), (2**20 + 1, 2**20 + 1)):
+        band = QuantileBand(bins=Bins.even(0, 4, 4), qs=["1/2"], epsilon=8, mass=mass)
+        assert band.tree.epsilon == Number(8) * band.ends / units

@@ -73,3 +73,10 @@ def test_refusals():
         RhoKeys(rho=0, delta="1e-6", max_keys=1)
     with pytest.raises(UnitError, match="unit"):
         RhoKeys(rho=1, delta="1e-6", max_keys=1, unit="add/remove one row")
+
+
+def test_noise_as_wide_as_is_drawn_is_taken():
+    """A deviation of 2^59, of which 2^62 is more than five."""
+    assert RhoKeys(rho=Fraction(1, 2 * 4**59), delta="1e-6", max_keys=1).threshold > 2**61
+    with pytest.raises(NumberError, match="that wide"):
+        RhoKeys(rho=Fraction(1, 2 * 4**60), delta="1e-6", max_keys=1)

@@ -14,7 +14,7 @@ from dither.query.answers.derived.statements import said_by
 from dither.query.dataset import Dataset
 from dither.query.plan.joins.outer_join import OuterJoin
 from dither.query.plan.joins.pairs import MOST_PAIRED, most_paired
-from dither.query.plan.relations import JoinOnPerson
+from dither.query.plan.relations import JoinOnPerson, limits_groups
 from dither.query.policy.policy import read_policy
 from dither.query.sql.parse import parse
 from tests.query.owners import INT, TEXT, Asked, engine_with, table_of
@@ -277,3 +277,13 @@ def test_each_side_is_paired_up_to_its_own_limit():
     assert most_paired(left, right) == (many, few)
     assert most_paired(right, left) == (few, many)
     assert most_paired(replace(left, max_rows=2), right) == (MOST_PAIRED, few)
+
+
+@pytest.mark.parametrize(
+    ("source", "where", "expected"),
+    [("left", "", False), ("left", " WHERE r.cost > 1", False), ("unmatched", "", True), ("full", "", False)],
+)
+def test_limits_of_groups_hold_on_a_side_by_itself(source, where, expected):
+    """Rows of the left that are in no pair are there once each; others as often as they are paired."""
+    found = parse(f"SELECT ward, COUNT(*) AS n FROM {FROM[source]}{where} GROUP BY ward", stated("rows"))
+    assert limits_groups(found.relation, found.where, [group.by for group in found.groups]) is expected

@@ -12,9 +12,13 @@ import pytest
 
 import dither
 from dither.errors import PolicyError, QuestionError
+from dither.privacy.unit import Unit
+from dither.query.counters.counter_sets import choose_counters
 from dither.query.plan.text import rounded
 from dither.query.pricing import price
+from dither.query.pricing.limit_searches import searches
 from dither.query.release import released_numbers
+from dither.query.sql.parse import parse
 from dither.testing import seeded
 from tests.query.clinics import ledger
 
@@ -380,3 +384,15 @@ def test_steps_are_needed_where_bounds_are_found(tmp_path):
     assert "limits found privately for each question, within 1000000 rows" in data.explain()
     answer = data.quote("SELECT SUM(wage) AS s FROM wages", epsilon=1).release()  # two people do not show
     assert answer.says.partition("max_sum.wage ")[2].startswith("0.01")
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_people_are_counted_by_the_norm_in_which_they_are_bounded(tmp_path, pure):
+    """By sums for Laplace noise, and where there is one cell; by squares for Gaussian noise over several."""
+    policy = shop(tmp_path).policy
+    for sql, cells in ((QUESTIONS[0], 1), (QUESTIONS[1], 1), (QUESTIONS[2], 3), (QUESTIONS[3], 3)):
+        question = parse(sql, policy)
+        found = searches(question, choose_counters(question, pure=pure), cells=cells, unit=Unit.ADD_REMOVE, pure=pure)
+        several = [one for one in found if one.fact == "max_rows" or one.fact.startswith("max_sum")]
+        assert several
+        assert {one.sizes.squared for one in several} == {not pure and cells > 1}, sql

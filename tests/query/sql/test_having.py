@@ -7,7 +7,10 @@ import itertools
 import pytest
 
 from dither.errors import QuestionError
+from dither.query.engines.postgres.magnitudes import nodes
 from dither.query.plan.question import HavingFilter, HavingLogic, HavingNot, HavingNull
+from dither.query.sql.parse import parse
+from tests.query.chain_shop import policy
 from tests.query.sql.rewrites.plain import compare, data, engine
 
 OF_WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING"
@@ -107,3 +110,11 @@ def test_having_that_would_divide_what_is_beyond_the_bounds_is_refused(tmp_path,
     with pytest.raises(QuestionError, match="stands for all that is beyond"):
         clinic.quote(f"{SOFT} {condition}", epsilon=1)
     data(tmp_path, name="others").quote(f"{SOFT} {condition}".replace("visits", "others"), epsilon=1)  # bounds are hard
+
+
+def test_a_having_within_a_condition_counts():
+    """An inner question about several rows at once is one of its own: nothing of it may be passed over."""
+    whole = "SELECT COUNT(*) AS n FROM buyers WHERE who IN (SELECT who FROM orders GROUP BY who{})"
+    plain, some = (parse(whole.format(having), policy()).relation for having in ("", " HAVING COUNT(*) > 2"))
+    assert plain != some
+    assert "person_total" in {getattr(node, "code", None) for node in nodes(some)}

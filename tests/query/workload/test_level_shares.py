@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dither.query.counters.marginals import Marginals, size_of, subsets
+from dither.query.workload import level_shares
 from dither.query.workload.level_shares import choose_shares, finest_only, marginals_of
 from tests.seeds import rounds
 
@@ -60,3 +61,12 @@ def test_least_squares_is_the_best_weighing():
                 for one in (made, other)
             )
             assert least <= more
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_noise_on_totals_is_taken_where_it_helps_enough(monkeypatch, pure):
+    sizes, sets = (30, 30), ((), (0,), (0, 1))
+    several, alone = choose_shares(sizes, sets, (9, 9, 9, 9), pure=pure), finest_only(sizes, sets, 9, pure=pure)
+    assert several.squares < alone.squares
+    monkeypatch.setattr(level_shares, "BETTER", several.squares / alone.squares * 0.9)
+    assert choose_shares.__wrapped__(sizes, sets, (9, 9, 9, 9), pure=pure) == alone

@@ -200,6 +200,14 @@ def test_a_sum_of_too_few_points_is_refused():
     assert 0 < refused < 30
 
 
+@pytest.mark.parametrize(("epsilon", "people", "delta"), [(1, 10_000, 1e-6), (0.5, 10**6, 1e-9), (3, 10**5, 1e-3)])
+def test_the_closed_form_of_shuffling_is_the_published_one(epsilon, people, delta):
+    e = math.exp(epsilon)
+    inside = 8 * math.sqrt(e * math.log(4 / delta) / people) + 8 * e / people
+    expected = math.log1p((e - 1) / (e + 1) * inside)
+    assert amplify.shuffled_closed_form(epsilon, people, delta) == pytest.approx(expected, rel=1e-12)
+
+
 def test_turns_do_not_grow():
     with precision(128):
         for n, value in enumerate(turns(to_ball(Fraction(7, 3)), 500)):
