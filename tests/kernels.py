@@ -20,7 +20,7 @@ import sys
 KERNELS = ["Prescott", "Haswell", "SkylakeX", "Zen"]
 ALIASES = {"Prescott": "Katmai"}  # 64-bit builds have one kernel under both names, and report the older one
 SHORT = ["tests/docs/test_pages.py", "tests/channels", "tests/density", "tests/learn", "tests/local",
-         "tests/mechanisms/workload", "tests/golden", "tests/query/test_batch.py",
+         "tests/mechanisms/workload", "tests/query/test_batch.py",
          "tests/query/statistics/test_quantiles.py",
          "tests/query/counters/test_intervals.py", "tests/query/counters/test_variances.py"]  # fmt: skip
 # What else differs, run by run: a comma in numbers, half an hour off, west of everybody, the other side of the date line.
