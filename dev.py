@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def test_options(options: list[str]) -> list[str]:
-    """What pytest is told: which tests, of those in all files or in those that are named."""
+    """The options of pytest: the tests of a tier, unless files or folders are named."""
     tiers = {"--full": ["--tier=full"], "--rest": ["--tier=rest"], "--all": ["--tier=full", "--all"]}
     found = [part for one in options for part in tiers.get(one, ["--testmon"] if one == "--changed" else [one])]
     named = any((HERE / one.partition("::")[0]).exists() for one in options if not one.startswith("-"))

@@ -23,7 +23,6 @@ OVER = 1.3  # times its budget is what a folder may take: processors differ in m
 ROOT = Path(__file__).parent.parent
 DURATIONS = ROOT / "tests" / "durations.json"
 LEFT_OUT = {
-    "tests/base": "every public question, with the wheel alone",
     "tests/docs/test_formulas.py": "the site",
     "tests/docs/test_handouts.py": "the site",
     "tests/docs/test_pictures.py": "a browser's fonts",
@@ -52,11 +51,8 @@ LEFT_OUT = {
     "tests/user_types": "type checkers",
 }  # files and folders, and what they want
 
-KEPT = (
-    "tests/test_layers.py",
-    "tests/test_size.py",
-    "tests/test_surface.py",
-)  # about all files: they run whatever they take
+# They are about all files, and run whatever they take.
+KEPT = ("tests/test_layers.py", "tests/test_size.py", "tests/test_surface.py")
 
 # CPU seconds that a folder may take, all processes together: by default, and in full. What takes more samples its cases, and
 # runs whole with --all.

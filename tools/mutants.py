@@ -4,7 +4,7 @@
 
 Each mutant changes one node of a syntax tree in a copy of the checkout, where pytest then runs. Results are JSON lines with
 a diff; with the same file of results, a run continues where it stopped. `--tests own` takes the tests that
-belong to the changed file by name, folder or import; `default` takes all, `full` their long forms too. Mutants that change
+belong to the changed file by name, folder or import; `default` takes the quick ones, `full` all. Mutants that change
 no behavior are listed with a reason in `tools/equivalent_mutants.txt`, and are not run. The status is 1 if tests missed a
 mutant.
 """
@@ -417,7 +417,7 @@ class Runner:
     def _arguments(self, path: str) -> list[str]:
         without = [f"--deselect={test}" if "::" in test else f"--ignore={test}" for test in self._unsound]
         return [*(own_tests(self.folder, path) if self._tests == "own" else ["tests"]), *without] + (
-            ["--all"] if self._tests == "full" else []
+            ["--tier=default"] if self._tests == "default" else []
         )
 
     def _run(self, arguments: list[str]) -> tuple[int | None, str]:

@@ -47,7 +47,7 @@ per_question = { epsilon = "1", delta = "1e-6" }
 source = "visits.parquet"
 person = "patient_id"
 max_rows = 6  # of one patient so many visits count
-hard = ["max_rows", "bounds.cost", "bounds.age", "steps.cost", "keys.ward"]  # nothing exceeds them: answers tell the truth
+hard = ["max_rows", "bounds.cost", "bounds.age", "steps.cost", "keys.ward"]  # true of every row: answers are about all rows
 
 [tables.visits.columns]
 patient_id = { type = "integer", nullable = false }

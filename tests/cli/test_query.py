@@ -299,8 +299,8 @@ ward = { type = "text", keys = ["A"] }
 @pytest.mark.parametrize(
     ("hard", "kind", "words"),
     [
-        ('["max_rows"]', "integer", "rows contradict max_rows of the policy, which answers believe"),
-        ('["bounds.cost"]', "integer", "rows contradict bounds.cost of the policy, which answers believe"),
+        ('["max_rows"]', "integer", "the data violates max_rows, on which answers rely"),
+        ('["bounds.cost"]', "integer", "the data violates bounds.cost, on which answers rely"),
         ("[]", "date", "rows.cost: most cells are no date"),
     ],
 )
@@ -354,13 +354,13 @@ site = { type = "text" }
 """
     for old, new, told in (
         ("", "", []),
-        ('["A", "B"]', '["A"]', ["rows: rows contradict keys.ward of the policy, which answers believe"]),
-        ('["ward", "site"]', '["ward"]', ["wards: rows contradict unique of the policy, which answers believe"]),
+        ('["A", "B"]', '["A"]', ["rows: the data violates keys.ward, on which answers rely"]),
+        ('["ward", "site"]', '["ward"]', ["wards: the data violates unique, on which answers rely"]),
     ):
         Path("policy.toml").write_text(policy.replace(old, new))
         found = CliRunner().invoke(app, ["policy", "check", "policy.toml", "--read-data"])
         assert found.exit_code == len(told)
-        assert [line for line in found.output.splitlines() if "contradict" in line] == told
+        assert [line for line in found.output.splitlines() if "violates" in line] == told
 
 
 def test_what_is_broken_is_told_to_the_owner(tmp_path, monkeypatch):

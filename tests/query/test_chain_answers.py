@@ -239,7 +239,7 @@ def test_the_check_of_a_policy_reads_along_the_chain(tmp_path, monkeypatch):
     found = check("policy.toml", "--read-data")
     assert found.exit_code == 1
     assert "orders: " not in found.output.rpartition("policy hash")[2]
-    assert "lineitem: rows contradict owner of the policy, which answers believe" in found.output
+    assert "lineitem: the data violates owner, on which answers rely" in found.output
     lost = sum(key < 5 for key in data["lineitem"]["l_orderkey"].to_pylist())
     assert f"700 rows, {lost} without a person" in found.output
 

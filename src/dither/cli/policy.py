@@ -202,7 +202,7 @@ def check(
                 counts = (column.missing, column.unreadable, column.clamped, column.undeclared, column.long)
                 shown.add_row(Text(column.name), *(f"{count:,}" for count in counts))
             console.print(shown)
-            bad += [f"{table.name}: rows contradict {fact} of the policy, which answers believe" for fact in report.broken]
+            bad += [f"{table.name}: the data violates {fact}, on which answers rely" for fact in report.broken]
             bad += [_unreadable(table, column.name, source) for column in report.columns if column.is_mostly_unreadable]
     if unstated := unstated_origins(text, found):
         told = f"origin not stated: {', '.join(unstated)}; beside each: known_from = {LISTED}"

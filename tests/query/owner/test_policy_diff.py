@@ -117,7 +117,7 @@ EDITS = [
     ("max_sum = { cost = 9000 }\n", "", "loosens", "tightens", "More of what a person"),
     ('["max_rows", "steps.cost"]', '["max_rows"]', "changes the meaning", "changes the meaning", "say so"),
     ('"steps.cost"]', '"steps.cost", "keys.ward"]', "changes the meaning", "changes the meaning", "owner's word"),
-    ("public = true", 'public = true\nunique = ["day"]', "changes the meaning", "changes the meaning", "one match at most"),
+    ("public = true", 'public = true\nunique = ["day"]', "changes the meaning", "changes the meaning", "no two rows have"),
     ("min_people = 10", "min_people = 9", "loosens", "tightens", "Smaller groups"),
     ("min_group_size = 5\n", "", "loosens", "tightens", "Smaller groups"),
     ('known_from = "law"', 'known_from = "data"', "loosens", "loosens", "outside the guarantee"),

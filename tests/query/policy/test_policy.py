@@ -183,7 +183,7 @@ def dated(**columns):
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"unique": ["ward"]}, "it is said of public tables"),
+        ({"unique": ["ward"]}, "only a public table has it"),
         ({"public": True, "unique": ["wards"]}, "it names no column of this table"),
         ({"public": True, "unique": "ward"}, "it lists columns that together are never the same"),
         ({"public": True, "hard": ["keys.ward"]}, "a public table is about nobody"),

@@ -62,7 +62,7 @@ class TableReport:
     people: int
     lost: tuple[LostRows, ...]  # in a question without groups, and in one grouped by each column with keys
     columns: tuple[ColumnReport, ...]
-    broken: tuple[str, ...] = ()  # facts that answers believe, and that rows contradict
+    broken: tuple[str, ...] = ()  # facts on which answers rely, and which the data violates
     shared: int = 0  # rows of a further owner: several people have their parent's key
 
 

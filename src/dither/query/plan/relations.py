@@ -129,7 +129,7 @@ class JoinPublic:
 
     @property
     def has_one_match(self) -> bool:
-        """Whether a row has one match at most, by the owner's word: the columns that are compared tell public rows apart."""
+        """Whether a row has at most one match: all unique columns of the public table are compared by equality."""
         there = {here.name: column.name for here, column in self.columns}
         compared = {there[side.column.name] for one in self.on if isinstance(side := one.right, ColumnValue)}
         return bool(self.public.table.unique) and compared >= set(self.public.table.unique)
@@ -138,7 +138,7 @@ class JoinPublic:
     def table(self) -> Table:
         before = self.of.table
         beside = [column for column, _ in self.columns]
-        if self.has_one_match:  # believed for truth alone: bounding enforces the limits, also where it was one row before
+        if self.has_one_match:  # for statements only: bounding enforces the limits, also where it was one row before
             before = before.hard_by_rows if before.alone else before
             return replace(before, columns=(*before.columns, *beside), source=None, alone=False)
         # a row may have several matches: how many rows a person can have is no longer known

@@ -239,7 +239,7 @@ def _unique(stated: Fact, table: Table, where: str) -> tuple[str, ...]:
     if not isinstance(stated, (list, tuple)) or not all(isinstance(one, str) for one in stated):
         raise PolicyError(where, stated, "it lists columns that together are never the same in two rows", '["ward"]')
     if stated and not table.public:
-        why = "it is said of public tables; how many rows a person has is what limits say"
+        why = "only a public table has it; max_rows limits the rows of a person"
         raise PolicyError(where, stated, why, "leaving it out")
     for one in stated:
         if table.column(one) is None:

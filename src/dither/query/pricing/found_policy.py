@@ -119,9 +119,5 @@ def _same(hard: str, before: Table, after: Table) -> bool:
     old, new = before.column(name), after.column(name)
     assert old is not None
     assert new is not None
-    return what in ("steps", "keys") or (old.lower, old.upper, old.first, old.last) == (
-        new.lower,
-        new.upper,
-        new.first,
-        new.last,
-    )
+    ends = [(column.lower, column.upper, column.first, column.last) for column in (old, new)]
+    return what in ("steps", "keys") or ends[0] == ends[1]

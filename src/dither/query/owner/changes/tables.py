@@ -133,7 +133,7 @@ def _hard(old: Table, new: Table, where: str) -> Iterator[PolicyChange]:
 
 def _unique(old: Table, new: Table, where: str) -> Iterator[PolicyChange]:
     if old.unique != new.unique:
-        told = "A row that is joined by these columns has one match at most, by the owner's word: error bars rely on that."
+        told = "The owner states that no two rows have the same values of these columns: error bars after a join rely on it."
         words = [", ".join(one.unique) or NOTHING for one in (old, new)]
         yield PolicyChange(f"{where}.unique", words[0], words[1], MEANING, told)
 
